@@ -1,0 +1,248 @@
+"""The arrays inside a `GraphBatch`: checked, merged and chosen without Python loops.
+
+Messages start with ``graph i:`` so that the culprit among many can be found.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """Concatenate ``arange(start, start + count)`` over all pairs."""
+    ends = np.cumsum(counts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
+
+
+def offsets_of(counts: ArrayLike) -> Ints:
+    """Turn the sizes of consecutive segments into their boundaries, starting at 0."""
+    sizes = np.asarray(counts, dtype=np.int64)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def chosen_rows(key: Any, length: int) -> Ints:
+    """Turn a slice, an index array or a mask into row numbers from 0 to length - 1."""
+    if isinstance(key, slice):
+        return np.arange(*key.indices(length))
+    rows = np.asarray(key)
+    if rows.size == 0:
+        rows = rows.astype(np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "biu":
+        raise TypeError(
+            f"index with an integer, a slice, or a one-dimensional array of integers or "
+            f"booleans, not {key!r}"
+        )
+    if rows.dtype.kind == "b":
+        if len(rows) != length:
+            raise IndexError(f"the mask has {len(rows)} entries for {length} graphs")
+        return np.flatnonzero(rows)
+    rows = rows.astype(np.int64)
+    outside = (rows < -length) | (rows >= length)
+    if outside.any():
+        raise IndexError(f"graph {rows[outside][0]} of a collection of {length} graphs")
+    return np.where(rows < 0, rows + length, rows)
+
+
+def joined_or_none(
+    parts: Sequence[NDArray[Any] | None], what: str, graph_indices: Sequence[int]
+) -> NDArray[Any] | None:
+    """Join what all parts have; where only some have it, warn and leave it out."""
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    if len(present) < len(parts):
+        lacking = next(i for part, i in zip(parts, graph_indices, strict=True) if part is None)
+        warnings.warn(
+            f"graph {lacking} has no {what} while others have: {what} are left out of the "
+            f"whole batch. Give them to all graphs, or to none.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return None
+    for part, index in zip(present, graph_indices, strict=True):
+        if part.shape[1:] != present[0].shape[1:]:
+            raise ValueError(
+                f"graph {index}: {part.shape[1]} {what} per node, expected "
+                f"{present[0].shape[1]} as in the graphs before it"
+            )
+    return np.concatenate(present)
+
+
+def edge_array(edges: ArrayLike | Iterable[tuple[int, int]]) -> Ints:
+    """Return edges as an int64 array of shape (m, 2)."""
+    pairs = np.asarray(edges if hasattr(edges, "__len__") else list(edges))  # type: ignore[arg-type]
+    if pairs.size == 0:
+        return np.zeros((0, 2), np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"edges must have the shape (m, 2), got {pairs.shape}")
+    if pairs.dtype.kind not in "iu":
+        raise TypeError(f"edges must be whole numbers, got an array of {pairs.dtype}")
+    return pairs.astype(np.int64, copy=False)
+
+
+def weight_array(weights: ArrayLike) -> Floats:
+    """Return edge weights as a float array."""
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf" and array.size:
+        raise TypeError(f"edge weights must be real numbers, got an array of {array.dtype}")
+    return array.astype(np.float64)
+
+
+def check_edges(
+    node_counts: Ints, graph_of_edge: Ints, edges: Ints, weights: Floats | None
+) -> None:
+    """Refuse node numbers out of range, and weights that are negative, infinite or NaN."""
+    limit = node_counts[graph_of_edge][:, np.newaxis]
+    outside = ((edges < 0) | (edges >= limit)).any(axis=1)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ValueError(
+            f"graph {graph_of_edge[at]}: edge {tuple(edges[at].tolist())} is out of range, the "
+            f"graph has {limit[at, 0]} nodes, numbered from 0"
+        )
+    if weights is None:
+        return
+    if weights.shape != (len(edges),):
+        raise ValueError(f"edge weights have the shape {weights.shape}, expected ({len(edges)},)")
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"graph {graph_of_edge[at]}: edge {tuple(edges[at].tolist())} has the weight "
+            f"{weights[at]}, expected a finite number that is not negative"
+        )
+
+
+def undirected_rows(
+    offsets: Ints,
+    graph_of_edge: Ints,
+    edges: Ints,
+    weights: Floats | None,
+    directed: NDArray[np.bool_] | None,
+) -> tuple[Ints, NDArray[np.int32], Floats | None]:
+    """Sort all edges into compressed rows: both directions, each once, no self-loops.
+
+    An edge becomes one number, row * stride + column, so that merging is sorting numbers.
+    """
+    n_rows, stride = int(offsets[-1]), int(np.diff(offsets).max(initial=1))
+    if n_rows * stride > np.iinfo(np.int64).max:
+        raise ValueError(f"{n_rows} nodes, {stride} in one graph, are too many for one batch")
+    keep = edges[:, 0] != edges[:, 1]
+    if weights is not None:
+        keep &= weights > 0
+        weights = weights[keep]
+    first_row = offsets[graph_of_edge[keep]]
+    u, v = edges[keep].T
+    forward = (first_row + u) * stride + v
+    backward = (first_row + v) * stride + u
+    if directed is not None and directed.any():
+        oriented = directed[graph_of_edge[keep]]
+        _warn_if_one_way(
+            _merge(forward[oriented], None if weights is None else weights[oriented]),
+            _merge(backward[oriented], None if weights is None else weights[oriented]),
+            offsets * stride,
+        )
+    keys, merged = _merge(
+        np.concatenate([forward, backward]),
+        None if weights is None else np.concatenate([weights, weights]),
+    )
+    if merged is not None and (merged == 1).all():
+        merged = None
+    indptr = np.searchsorted(keys, np.arange(n_rows + 1) * stride)
+    return indptr, (keys % stride).astype(np.int32), merged
+
+
+def _merge(keys: Ints, weights: Floats | None) -> tuple[Ints, Floats | None]:
+    """Sort edges; of repeated ones the largest weight stays."""
+    if weights is None or not len(keys):
+        return np.unique(keys), weights
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return keys[first], np.maximum.reduceat(weights[order], first)
+
+
+def _warn_if_one_way(
+    ahead: tuple[Ints, Floats | None], behind: tuple[Ints, Floats | None], first_keys: Ints
+) -> None:
+    one_way = np.setxor1d(ahead[0], behind[0])
+    if not len(one_way) and ahead[1] is not None and behind[1] is not None:
+        one_way = ahead[0][ahead[1] != behind[1]]
+    if len(one_way):
+        index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
+        warnings.warn(
+            f"directed graphs are made undirected (the first is graph {index}): an edge in "
+            f"either direction counts, and of two weights the larger",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def label_array(labels: Sequence[Any] | NDArray[Any], offsets: Ints) -> NDArray[Any]:
+    """Hold labels as int64 where all are whole numbers, as Python objects otherwise."""
+    values: Any = labels if isinstance(labels, np.ndarray) else list(labels)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(
+                f"node_labels must have one entry per node, got the shape {values.shape}; to "
+                f"combine several columns give a tuple per node"
+            )
+        if values.dtype.kind not in "bi":
+            values = values.tolist()
+    if len(values) != offsets[-1]:
+        raise ValueError(f"node_labels has {len(values)} entries for {offsets[-1]} nodes")
+    if isinstance(values, np.ndarray):
+        return values.astype(np.int64)
+    if all(issubclass(kind, int | np.integer | np.bool_) for kind in set(map(type, values))):
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass  # whole numbers beyond 64 bits stay Python objects
+    array = np.empty(len(values), dtype=object)
+    for position, label in enumerate(values):
+        _check_label(label, position, offsets)
+        array[position] = label
+    return array
+
+
+def _check_label(label: Any, position: int, offsets: Ints) -> None:
+    index = int(np.searchsorted(offsets, position, side="right")) - 1
+    where = f"graph {index}: node {position - offsets[index]} has the label {label!r}"
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(f"{where}, expected a hashable value") from None
+    if label != label:  # noqa: PLR0124 - that is what NaN means
+        raise ValueError(f"{where}, which equals no label, not even itself")
+
+
+def attribute_array(attributes: ArrayLike, offsets: Ints) -> Floats:
+    """Return node attributes as finite floats, one row per node."""
+    array = np.asarray(attributes)
+    if array.dtype.kind not in "biuf" and array.size:
+        raise TypeError(f"node attributes must be real numbers, got an array of {array.dtype}")
+    array = array.astype(np.float64)
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or len(array) != offsets[-1]:
+        raise ValueError(
+            f"node_attributes has the shape {array.shape}, expected a row for each of "
+            f"{offsets[-1]} nodes"
+        )
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        position = int(np.argmax(bad))
+        index = int(np.searchsorted(offsets, position, side="right")) - 1
+        raise ValueError(
+            f"graph {index}: node {position - offsets[index]} has the attributes "
+            f"{array[position].tolist()}, expected finite numbers"
+        )
+    return array
