@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 def ranges(starts: Ints, counts: Ints) -> Ints:
     """Concatenate ``arange(start, start + count)`` over all pairs."""
-    ends = np.cumsum(counts)
+    ends: Ints = np.cumsum(counts)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
 
 
@@ -162,18 +162,24 @@ def undirected_rows(
 
 def _merge(keys: Ints, weights: Floats | None) -> tuple[Ints, Floats | None]:
     """Sort edges; of repeated ones the largest weight stays."""
-    if weights is None or not len(keys):
-        return np.unique(keys), weights
+    if weights is None:
+        keys = np.sort(keys, kind="stable")  # they are nearly sorted: np.unique is far slower
+        return keys[_starts_run(keys)], None
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    return keys[first], np.maximum.reduceat(weights[order], first)
+    first = np.flatnonzero(_starts_run(keys))
+    return keys[first], np.maximum.reduceat(weights[order], first) if len(first) else weights
+
+
+def _starts_run(keys: Ints) -> NDArray[np.bool_]:
+    """Mark the first of equal neighbours among sorted, non-negative keys."""
+    return np.diff(keys, prepend=-1) > 0
 
 
 def _warn_if_one_way(
     ahead: tuple[Ints, Floats | None], behind: tuple[Ints, Floats | None], first_keys: Ints
 ) -> None:
-    one_way = np.setxor1d(ahead[0], behind[0])
+    one_way = np.setxor1d(ahead[0], behind[0], assume_unique=True)
     if not len(one_way) and ahead[1] is not None and behind[1] is not None:
         one_way = ahead[0][ahead[1] != behind[1]]
     if len(one_way):
@@ -206,11 +212,14 @@ def label_array(labels: Sequence[Any] | NDArray[Any], offsets: Ints) -> NDArray[
             return np.array(values, dtype=np.int64)
         except OverflowError:
             pass  # whole numbers beyond 64 bits stay Python objects
-    array = np.empty(len(values), dtype=object)
-    for position, label in enumerate(values):
-        _check_label(label, position, offsets)
-        array[position] = label
-    return array
+    try:
+        usable = all(label == label for label in set(values))  # noqa: PLR0124 - NaN is not
+    except TypeError:  # not hashable
+        usable = False
+    if not usable:
+        for position, label in enumerate(values):
+            _check_label(label, position, offsets)
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _check_label(label: Any, position: int, offsets: Ints) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover import _graph_arrays as arrays
+from graphmover._checks import is_whole, require_whole
 
 #: Names under which networkx, igraph and rustworkx graphs carry what a `Graph` carries.
 NODE_LABEL = "label"
@@ -69,10 +70,7 @@ class Graph:
         node_attributes: ArrayLike | None = None,
         edge_weights: ArrayLike | None = None,
     ) -> None:
-        if isinstance(n_nodes, bool) or not isinstance(n_nodes, int | np.integer):
-            raise TypeError(f"n_nodes must be a whole number, got {n_nodes!r}")
-        if n_nodes < 0:
-            raise ValueError(f"n_nodes must not be negative, got {n_nodes}")
+        require_whole("n_nodes", n_nodes, least=0)
         pairs = arrays.edge_array(edges)
         try:
             batch = GraphBatch.from_edges(
@@ -323,7 +321,7 @@ class GraphBatch:
     def __getitem__(self, key: Any) -> Graph | GraphBatch:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn asks for batch[rows, ...]
-        if isinstance(key, int | np.integer) and not isinstance(key, bool | np.bool_):
+        if is_whole(key):
             index = key + len(self) if key < 0 else key
             if not 0 <= index < len(self):
                 raise IndexError(f"graph {key} of a batch of {len(self)} graphs")

@@ -1,0 +1,7 @@
+"""Collections of graphs: files in the TU format, and random graphs for demonstrations."""
+
+from graphmover.datasets._dataset import Dataset
+from graphmover.datasets.families import make_graph_families
+from graphmover.datasets.tu import load_dataset
+
+__all__ = ["Dataset", "load_dataset", "make_graph_families"]

@@ -1,0 +1,403 @@
+"""Algorithm 1: graphs into vectors, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from graphmover import __version__
+from graphmover._files import replacing
+from graphmover._parallel import for_each_chunk
+from graphmover._random import random_generator
+from graphmover.graphs import GraphBatch
+from graphmover.interop import as_graph_batch
+from graphmover.node_embedding import NodeEmbeddings, embed_nodes
+from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
+from graphmover.transport import DEVICES, earth_movers_distance
+
+#: The layout of saved models; a change that older code cannot read makes it one more.
+MODEL_FORMAT = 1
+
+#: One thread embeds about this many nodes at a time.
+_CHUNK_NODES = 4096
+
+
+def _is_whole(least: int) -> Callable[[Any], bool]:
+    return lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool) and int(x) >= least
+
+
+def _is_gamma(x: Any) -> bool:
+    if isinstance(x, str):
+        return x == "scale"
+    real = isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
+    return real and math.isfinite(x) and x > 0
+
+
+#: What each parameter may be, and the words for it.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "n_components": (_is_whole(1), "a whole number of at least 1"),
+    "gamma": (_is_gamma, 'a positive number or "scale"'),
+    "max_random_nodes": (_is_whole(1), "a whole number of at least 1"),
+    "n_dimensions": (_is_whole(1), "a whole number of at least 1"),
+    "sampling": (lambda x: x in SAMPLINGS, f"one of {', '.join(SAMPLINGS)}"),
+    "use_node_labels": (lambda x: isinstance(x, bool) or x == "auto", 'True, False or "auto"'),
+    "wl_iterations": (_is_whole(0), "a whole number that is not negative"),
+    "device": (lambda x: x in DEVICES, f"one of {', '.join(DEVICES)}"),
+    "n_jobs": (
+        lambda x: x is None or (_is_whole(-sys.maxsize)(x) and x != 0),
+        "None or a whole number other than 0",
+    ),
+}
+
+
+class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Random Graph Embeddings (Wu et al., KDD 2019).
+
+    Each graph becomes a vector of ``exp(-gamma * EMD) / sqrt(R)``, one entry for each of R
+    small random graphs. Inner products of these vectors approximate a positive-definite
+    kernel between graphs.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of random graphs and of features, the paper's R. More is better and costs
+        proportionally more.
+    gamma : float or "scale"
+        The kernel's bandwidth; "scale" is 1 / (median of the training distances).
+    max_random_nodes : int
+        Random graphs have 1 to this many nodes, the paper's D_max.
+    n_dimensions : int
+        Number of Laplacian eigenvectors, the paper's d.
+    sampling : {"anchor", "uniform"}
+        "anchor": random graphs are nodes of training graphs, RGE(ASG). "uniform": they are
+        uniform in the range of the training nodes' coordinates, RGE(RF).
+    use_node_labels : bool or "auto"
+        Whether nodes with different labels are kept apart. "auto": when all training graphs
+        have labels and ``sampling="anchor"``, which alone can carry them.
+    wl_iterations : int
+        Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. Where labels are
+        not used, or there are none, one common label is refined: structure alone.
+    device : {"cpu", "auto"}
+        What computes the distances.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all cores. Results do not depend on it.
+    random_state : int, None, numpy.random.Generator or RandomState
+        Where the random graphs come from. An int gives the same result every time.
+    verbose : bool
+        Show progress bars on standard error.
+
+    Attributes
+    ----------
+    random_graphs_ : NodeEmbeddings
+        The R random graphs.
+    gamma_ : float
+        The bandwidth in use.
+    uses_node_labels_ : bool
+        Whether node labels count.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> graphs, families = gm.make_graph_families(60, random_state=0, return_X_y=True)
+    >>> embedding = gm.RandomGraphEmbedding(n_components=32, random_state=0)
+    >>> embedding.fit_transform(graphs).shape
+    (60, 32)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 256,
+        *,
+        gamma: float | Literal["scale"] = "scale",
+        max_random_nodes: int = 10,
+        n_dimensions: int = 6,
+        sampling: Literal["anchor", "uniform"] = "anchor",
+        use_node_labels: bool | Literal["auto"] = "auto",
+        wl_iterations: int = 0,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.gamma = gamma
+        self.max_random_nodes = max_random_nodes
+        self.n_dimensions = n_dimensions
+        self.sampling = sampling
+        self.use_node_labels = use_node_labels
+        self.wl_iterations = wl_iterations
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> RandomGraphEmbedding:
+        """Draw the random graphs, and set gamma if it is "scale".
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+            The training graphs.
+        y : ignored
+        """
+        nodes = self._draw_random_graphs(as_graph_batch(X))
+        self._set_gamma(self._distances_of_nodes(nodes) if self.gamma == "scale" else None)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
+        """Fit and embed the training graphs, computing their distances once.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (len(X), n_components)
+        """
+        batch = as_graph_batch(X)
+        nodes = self._draw_random_graphs(batch)
+        _warn_of_empty_graphs(batch)
+        distances = self._distances_of_nodes(nodes)
+        self._set_gamma(distances)
+        return self._features(distances)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Embed graphs, seen or unseen.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+
+        Returns
+        -------
+        ndarray of shape (len(X), n_components)
+            ``exp(-gamma_ * distances(X)) / sqrt(n_components)``. A graph without nodes gets a
+            row of zeros.
+        """
+        return self._features(self.distances(X))
+
+    def distances(self, X: Any) -> NDArray[np.float64]:
+        """Return the exact earth mover's distance of every graph to every random graph.
+
+        gamma plays no part in it: sweeps over gamma, or over the first R' columns, can reuse
+        one result.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+
+        Returns
+        -------
+        ndarray of shape (len(X), n_components)
+            Infinite for a graph without nodes.
+        """
+        check_is_fitted(self)
+        batch = as_graph_batch(X)
+        if self.uses_node_labels_ and batch.node_labels is None and batch.n_nodes:
+            raise ValueError(
+                "the model was fitted with node labels, but these graphs have none: give them "
+                "labels, or fit with use_node_labels=False"
+            )
+        _warn_of_empty_graphs(batch)
+        out = np.empty((len(batch), len(self.random_graphs_)))
+
+        def compute(rows: slice) -> None:
+            nodes = self._embed_nodes(batch[rows], n_jobs=1)
+            out[rows] = earth_movers_distance(nodes, self.random_graphs_, device=self.device)
+
+        for_each_chunk(
+            compute,
+            batch.node_counts + 1,
+            most=_CHUNK_NODES,
+            n_jobs=self.n_jobs,
+            progress="embedding graphs" if self.verbose else None,
+        )
+        return out
+
+    def kernel(self, X: Any, Y: Any = None) -> NDArray[np.float64]:
+        """Return the kernel between all graphs of X, or between X and Y.
+
+        Parameters
+        ----------
+        X, Y : GraphBatch or anything `as_graph_batch` takes
+
+        Returns
+        -------
+        ndarray of shape (len(X), len(X)) or (len(X), len(Y))
+            Inner products of the embeddings: positive semi-definite.
+        """
+        features = self._features(self.distances(X))
+        other = features if Y is None else self._features(self.distances(Y))
+        product: NDArray[np.float64] = features @ other.T
+        return product
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to an ``.npz`` file: plain arrays, no pickle.
+
+        A ``random_state`` that is a generator is saved as None: it has served.
+        """
+        check_is_fitted(self)
+        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+        graphs = self.random_graphs_
+        arrays: dict[str, NDArray[Any]] = {
+            "format": np.array(MODEL_FORMAT),
+            "version": np.array(__version__),
+            "parameters": np.array(json.dumps(parameters)),
+            "gamma": np.array(self.gamma_),
+            "uses_node_labels": np.array(self.uses_node_labels_),
+            "points": graphs.points,
+            "masses": graphs.masses,
+            "offsets": graphs.offsets,
+        }
+        if graphs.labels is not None:
+            arrays["labels"] = graphs.labels
+        with replacing(path) as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> RandomGraphEmbedding:
+        """Read a model written by `save`.
+
+        Raises
+        ------
+        ValueError
+            The file is damaged, is no model, or is of a format this version cannot read.
+        """
+        arrays = _read_arrays(path)
+        model_format = int(arrays["format"])
+        if model_format != MODEL_FORMAT:
+            raise ValueError(
+                f"{os.fspath(path)} has model format {model_format} (graphmover "
+                f"{arrays['version']}), but graphmover {__version__} reads format {MODEL_FORMAT}: "
+                f"use that version, or fit and save the model anew"
+            )
+        try:
+            model = cls(**json.loads(str(arrays["parameters"])))
+            model._check_parameters()
+            model.gamma_ = float(arrays["gamma"])
+            model.uses_node_labels_ = bool(arrays["uses_node_labels"])
+            model.random_graphs_ = NodeEmbeddings(
+                arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
+            )
+            if not (math.isfinite(model.gamma_) and model.gamma_ > 0):
+                raise ValueError(f"gamma is {model.gamma_}")
+            if model.random_graphs_.n_dimensions != model.n_dimensions:
+                raise ValueError("the random graphs have the wrong dimension")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
+        return model
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.random_graphs_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _check_parameters(self) -> None:
+        for name, (allowed, expected) in _RULES.items():
+            value = getattr(self, name)
+            if not allowed(value):
+                raise ValueError(f"{name} must be {expected}, got {value!r}")
+        if self.sampling == "uniform" and self.use_node_labels is True:
+            raise ValueError(
+                'use_node_labels=True needs sampling="anchor": uniform random graphs have no labels'
+            )
+        if self.sampling == "uniform" and self.wl_iterations:
+            raise ValueError(
+                f'wl_iterations={self.wl_iterations} needs sampling="anchor": uniform random '
+                f"graphs have no labels"
+            )
+
+    def _draw_random_graphs(self, batch: GraphBatch) -> NodeEmbeddings:
+        """Set ``random_graphs_`` and ``uses_node_labels_``; return the training nodes."""
+        self._check_parameters()
+        rng = random_generator(self.random_state)
+        if self.use_node_labels == "auto":
+            self.uses_node_labels_ = batch.node_labels is not None and self.sampling == "anchor"
+        else:
+            self.uses_node_labels_ = bool(self.use_node_labels)
+        nodes = self._embed_nodes(batch, n_jobs=self.n_jobs)
+        self.random_graphs_ = sample_random_graphs(
+            nodes,
+            self.n_components,
+            max_random_nodes=self.max_random_nodes,
+            sampling=self.sampling,
+            random_state=rng,
+        )
+        return nodes
+
+    def _embed_nodes(self, batch: GraphBatch, n_jobs: int | None) -> NodeEmbeddings:
+        return embed_nodes(
+            batch,
+            self.n_dimensions,
+            use_node_labels=self.uses_node_labels_,
+            wl_iterations=self.wl_iterations,
+            n_jobs=n_jobs,
+        )
+
+    def _distances_of_nodes(self, nodes: NodeEmbeddings) -> NDArray[np.float64]:
+        return earth_movers_distance(
+            nodes,
+            self.random_graphs_,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            progress="training distances" if self.verbose else None,
+        )
+
+    def _set_gamma(self, distances: NDArray[np.float64] | None) -> None:
+        if distances is None or self.gamma != "scale":
+            self.gamma_ = float(self.gamma)
+            return
+        median = float(np.median(distances[np.isfinite(distances)]))
+        self.gamma_ = 1.0 / median if median > 0 else 1.0
+
+    def _features(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Algorithm 1, lines 6-8, in place."""
+        distances *= -self.gamma_
+        np.exp(distances, out=distances)
+        distances /= math.sqrt(distances.shape[1])
+        return distances
+
+
+def _warn_of_empty_graphs(batch: GraphBatch) -> None:
+    empty = np.flatnonzero(batch.node_counts == 0)
+    if len(empty):
+        warnings.warn(
+            f"{len(empty)} of {len(batch)} graphs have no nodes (the first is graph {empty[0]}): "
+            f"they are infinitely far from everything and embedded as zeros",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, bool | int | float | str) else None
+
+
+def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        _ = arrays["format"], arrays["version"]
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # zip, zlib, NumPy and text errors: all mean the same here
+        raise ValueError(f"{os.fspath(path)} is not a graphmover model: {error}") from error
+    return arrays

@@ -1,0 +1,316 @@
+"""Algorithm 1, lines 1-2: a graph becomes a weighted set of points.
+
+A node's point is its row in the absolute values of the d eigenvectors of the normalised
+Laplacian L = I - D^-1/2 A D^-1/2 with the smallest eigenvalues; its mass is its degree.
+
+Where an eigenvalue is repeated, its eigenvectors are arbitrary up to rotation, and their
+absolute values would depend on how the nodes are numbered. For an eigenspace of dimension
+m with projector P each of its columns is therefore sqrt(diag(P) / m), which is |u| when
+m = 1 and keeps the length of the columns at 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphmover._checks import is_whole, require_whole
+from graphmover._graph_arrays import chosen_rows, offsets_of, ranges
+from graphmover._parallel import for_each_chunk
+from graphmover.graphs import GraphBatch
+from graphmover.interop import as_graph_batch
+from graphmover.labels import wl_labels
+
+#: Eigenvalues (of [0, 2]) closer than this count as one: below it, rounding errors of 1e-15
+#: would turn the eigenvectors by more than 1e-8.
+SAME_EIGENVALUE = 1e-7
+
+#: Masses that are not whole numbers are rounded to whole multiples of 1 / 2**44 of a graph's
+#: total: an error below 6e-14 of the total per node.
+ROUNDED_TOTAL = 2**44
+
+#: Whole masses up to this total per graph are kept as they are.
+LARGEST_TOTAL = 2**53
+
+
+class NodeEmbeddings:
+    """Graphs as weighted, optionally labelled, points: data graphs and random graphs alike.
+
+    Parameters
+    ----------
+    points : array-like of shape (number of nodes, d)
+        The embeddings of all nodes, graph after graph.
+    masses : array-like of shape (number of nodes,)
+        Non-negative, not all zero within a graph. Whole numbers are kept; others are
+        rounded to multiples of 2**-44 of their graph's total.
+    offsets : array-like of shape (N + 1,)
+        The nodes of graph i are ``offsets[i]`` to ``offsets[i + 1]``.
+    labels : array-like of whole numbers, one per node, optional
+        Codes of node labels (`wl_labels` makes them).
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> nodes = gm.NodeEmbeddings([[0.0], [1.0], [0.5]], [1, 3, 1], [0, 2, 3])
+    >>> nodes
+    NodeEmbeddings(3 nodes in 2 graphs, d = 1)
+    >>> nodes.weights
+    array([0.25, 0.75, 1.  ])
+    """
+
+    __slots__ = ("labels", "masses", "offsets", "points")
+
+    points: NDArray[np.float64]
+    masses: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    labels: NDArray[np.int64] | None
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        masses: ArrayLike,
+        offsets: ArrayLike,
+        labels: ArrayLike | None = None,
+    ) -> None:
+        self.points = _checked_points(points)
+        self.offsets = _checked_offsets(offsets, len(self.points))
+        self.masses = _whole_masses(np.asarray(masses), self.offsets)
+        self.labels = None if labels is None else _checked_labels(labels, len(self.points))
+
+    @classmethod
+    def _trusted(
+        cls,
+        points: NDArray[np.float64],
+        masses: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        labels: NDArray[np.int64] | None,
+    ) -> NodeEmbeddings:
+        """Wrap arrays that are known to be right."""
+        nodes = cls.__new__(cls)
+        nodes.points, nodes.masses, nodes.offsets, nodes.labels = points, masses, offsets, labels
+        return nodes
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(len(nodes),)``."""
+        return (len(self),)
+
+    @property
+    def n_dimensions(self) -> int:
+        """The dimension d of the points."""
+        return int(self.points.shape[1])
+
+    @property
+    def node_counts(self) -> NDArray[np.int64]:
+        """Number of nodes of each graph."""
+        return np.diff(self.offsets)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The masses, divided by their sum in each graph."""
+        totals = _segment_sums(self.masses, self.offsets)
+        shares: NDArray[np.float64] = self.masses / np.repeat(totals, self.node_counts)
+        return shares
+
+    def with_labels(self, labels: ArrayLike | None) -> NodeEmbeddings:
+        """Return the same points and masses with other labels, or with none."""
+        checked = None if labels is None else _checked_labels(labels, len(self.points))
+        return self._trusted(self.points, self.masses, self.offsets, checked)
+
+    def __getitem__(self, key: Any) -> NodeEmbeddings:
+        """Choose graphs; a single index gives a collection of one."""
+        if is_whole(key):
+            key = [key]
+        chosen = chosen_rows(key, len(self))
+        counts = self.node_counts[chosen]
+        nodes = ranges(self.offsets[chosen], counts)
+        return self._trusted(
+            self.points[nodes],
+            self.masses[nodes],
+            offsets_of(counts),
+            None if self.labels is None else self.labels[nodes],
+        )
+
+    def __iter__(self) -> Iterator[NodeEmbeddings]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"NodeEmbeddings({len(self.points)} nodes in {len(self)} graphs, "
+            f"d = {self.n_dimensions}{'' if self.labels is None else ', labels'})"
+        )
+
+
+def embed_nodes(
+    graphs: Any,
+    n_dimensions: int = 6,
+    *,
+    use_node_labels: bool | Literal["auto"] = "auto",
+    wl_iterations: int = 0,
+    n_jobs: int | None = None,
+) -> NodeEmbeddings:
+    """Embed the nodes of every graph by its normalised Laplacian's smallest eigenvectors.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or anything `as_graph_batch` takes
+    n_dimensions : int
+        The paper's d. A graph with fewer nodes has zeros in the coordinates it lacks.
+    use_node_labels : bool or "auto"
+        Whether labels are carried along; "auto": when the graphs have them.
+    wl_iterations : int
+        Weisfeiler-Lehman iterations on the labels. When labels are not used, or there are
+        none, more than 0 iterations refine one common label: structure alone.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all cores. The result does not depend on it.
+
+    Returns
+    -------
+    NodeEmbeddings
+        Masses are degrees (sums of edge weights). Isolated nodes have mass 0, unless the
+        graph has no edges at all: then all its nodes weigh the same.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> triangle = gm.Graph(3, [(0, 1), (1, 2), (2, 0)])
+    >>> gm.embed_nodes(triangle, n_dimensions=2).points.round(3)
+    array([[0.577, 0.577],
+           [0.577, 0.577],
+           [0.577, 0.577]])
+    """
+    require_whole("n_dimensions", n_dimensions, least=1)
+    require_whole("wl_iterations", wl_iterations, least=0)
+    batch = as_graph_batch(graphs)
+    labels = _codes(batch, use_node_labels, wl_iterations)
+    degrees = _segment_sums(batch.adjacency_weights, batch.indptr)
+    points = np.zeros((batch.n_nodes, n_dimensions))
+
+    def embed(rows: slice) -> None:
+        for index in range(rows.start, rows.stop):
+            first, last = batch.offsets[index : index + 2]
+            width = min(n_dimensions, last - first)
+            if width:
+                points[first:last, :width] = _smallest_eigenvectors(
+                    _normalised_laplacian(batch, int(first), int(last), degrees), width
+                )
+
+    for_each_chunk(embed, batch.node_counts**2, most=2**20, n_jobs=n_jobs)
+    return NodeEmbeddings._trusted(points, _degree_masses(degrees, batch), batch.offsets, labels)
+
+
+def _codes(
+    batch: GraphBatch, use_node_labels: bool | str, wl_iterations: int
+) -> NDArray[np.int64] | None:
+    if use_node_labels is True and batch.node_labels is None and batch.n_nodes:
+        raise ValueError("use_node_labels=True, but the graphs have no node labels")
+    if use_node_labels is False and batch.node_labels is not None:
+        batch = GraphBatch(batch.offsets, batch.indptr, batch.indices)
+    if not wl_iterations and batch.node_labels is None and use_node_labels is not True:
+        return None
+    return wl_labels(batch, wl_iterations)
+
+
+def _normalised_laplacian(
+    batch: GraphBatch, first: int, last: int, degrees: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """I - D^-1/2 A D^-1/2, read literally: an isolated node has a 1 on the diagonal."""
+    n_nodes = last - first
+    edges = slice(batch.indptr[first], batch.indptr[last])
+    u = np.repeat(np.arange(n_nodes), np.diff(batch.indptr[first : last + 1]))
+    v = batch.indices[edges]
+    weights = 1.0 if batch.edge_weights is None else batch.edge_weights[edges]
+    laplacian = np.eye(n_nodes)
+    degree = degrees[first:last]
+    laplacian[u, v] = -weights / (np.sqrt(degree[u]) * np.sqrt(degree[v]))
+    return laplacian
+
+
+def _smallest_eigenvectors(laplacian: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Absolute eigenvectors of the ``width`` smallest eigenvalues, invariant to rotation."""
+    values, vectors = np.linalg.eigh(laplacian)
+    starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > SAME_EIGENVALUE)
+    dimensions = np.diff(starts, append=len(values))
+    projected = np.add.reduceat(vectors**2, starts, axis=1) / dimensions
+    return np.sqrt(np.repeat(projected, dimensions, axis=1)[:, :width])
+
+
+def _degree_masses(degrees: NDArray[np.float64], batch: GraphBatch) -> NDArray[np.int64]:
+    without_edges = np.repeat(batch.edge_counts == 0, batch.node_counts)
+    return _whole_masses(np.where(without_edges, 1.0, degrees), batch.offsets)
+
+
+def _segment_sums(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
+    """Sum each segment on its own, so that no sum depends on the segments before it."""
+    padded = np.concatenate([values, np.zeros(1, values.dtype)])
+    sums = np.add.reduceat(padded, offsets[:-1]) if len(offsets) > 1 else padded[:0]
+    return np.where(np.diff(offsets) > 0, sums, 0)
+
+
+def _whole_masses(masses: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Check masses, and turn those that are not whole numbers into whole multiples."""
+    if masses.shape != (offsets[-1],):
+        raise ValueError(f"masses has the shape {masses.shape}, expected ({offsets[-1]},)")
+    if masses.dtype.kind not in "biuf" and masses.size:
+        raise TypeError(f"masses must be real numbers, got an array of {masses.dtype}")
+    reals = masses.astype(np.float64)
+    bad = ~(np.isfinite(reals) & (reals >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"graph {np.searchsorted(offsets, at, side='right') - 1}: mass {masses[at]}, "
+            f"expected a finite number that is not negative"
+        )
+    totals = _segment_sums(reals, offsets)
+    weightless = (totals == 0) & (np.diff(offsets) > 0)
+    if weightless.any():
+        raise ValueError(f"graph {np.argmax(weightless)}: all masses are zero")
+    whole = np.floor(reals) == reals
+    keep = (_segment_sums((~whole).astype(np.int64), offsets) == 0) & (totals <= LARGEST_TOTAL)
+    result = np.where(whole & (reals <= LARGEST_TOTAL), reals, 0).astype(np.int64)
+    for index in np.flatnonzero(~keep):
+        segment = slice(offsets[index], offsets[index + 1])
+        result[segment] = _rounded_to_total(reals[segment])
+    return result
+
+
+def _rounded_to_total(masses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Round to whole numbers that add up to ROUNDED_TOTAL: the largest takes up the slack."""
+    masses = masses / masses.max()  # no overflow in the sum
+    whole: NDArray[np.int64] = np.rint(masses / masses.sum() * ROUNDED_TOTAL).astype(np.int64)
+    whole[np.argmax(whole)] += ROUNDED_TOTAL - whole.sum()
+    return whole
+
+
+def _checked_points(points: ArrayLike) -> NDArray[np.float64]:
+    array = np.ascontiguousarray(points, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"points must have the shape (nodes, dimensions), got {array.shape}")
+    if not (np.abs(array) <= 1e150).all():
+        bad = array[~(np.abs(array) <= 1e150)][0]
+        raise ValueError(f"points must be finite and at most 1e150 in size, got {bad}")
+    return array
+
+
+def _checked_offsets(offsets: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
+    array = np.asarray(offsets)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError("offsets must be a one-dimensional array of whole numbers")
+    if not len(array) or array[0] != 0 or array[-1] != n_nodes or (np.diff(array) < 0).any():
+        raise ValueError(f"offsets must increase from 0 to the number of points, {n_nodes}")
+    return array.astype(np.int64)
+
+
+def _checked_labels(labels: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
+    array = np.asarray(labels)
+    if array.shape != (n_nodes,):
+        raise ValueError(f"labels has the shape {array.shape}, expected ({n_nodes},)")
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"labels must be whole numbers (see wl_labels), got {array.dtype}")
+    return array.astype(np.int64)

@@ -1,0 +1,45 @@
+"""Theorem 1: how many random graphs make the kernel's error small."""
+
+from __future__ import annotations
+
+import math
+
+from graphmover._checks import require_whole
+
+
+def random_graphs_needed(
+    epsilon: float, delta: float, n_dimensions: int, max_nodes: int, gamma: float
+) -> int:
+    """Return a number of random graphs that suffices by Theorem 1.
+
+    With so many, the error of the approximate kernel is at most ``epsilon`` for all pairs of
+    graphs with at most ``max_nodes`` nodes at once, with probability at least 1 - ``delta``:
+    the least R with ``2 (1 + 16 gamma / epsilon)**(2 d M) exp(-R epsilon**2 / 8) <= delta``.
+    The bound is uniform over all graphs there could be; on a given collection far fewer do.
+
+    Parameters
+    ----------
+    epsilon : float
+        The error allowed, positive.
+    delta : float
+        The probability of failure allowed, between 0 and 1.
+    n_dimensions, max_nodes : int
+        The paper's d and M.
+    gamma : float
+        The kernel's bandwidth, positive.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> gm.random_graphs_needed(0.1, 0.05, n_dimensions=6, max_nodes=30, gamma=1.0)
+    1467159
+    """
+    for name, value in (("epsilon", epsilon), ("gamma", gamma)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} must be a positive number, got {value!r}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
+    for name, number in (("n_dimensions", n_dimensions), ("max_nodes", max_nodes)):
+        require_whole(name, number, least=1)
+    log_covering = 2 * n_dimensions * max_nodes * math.log1p(16 * gamma / epsilon)
+    return math.ceil(8 / epsilon**2 * (log_covering + math.log(2 / delta)))

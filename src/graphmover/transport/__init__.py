@@ -1,0 +1,174 @@
+"""Equation (1): exact earth mover's distances between sets of node embeddings.
+
+The engines take flat arrays and validate nothing; this module is their public edge.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover._parallel import for_each_chunk
+from graphmover.node_embedding import NodeEmbeddings
+from graphmover.transport import _cpu
+
+#: Every engine by the name that ``device`` takes.
+ENGINES = {"cpu": _cpu}
+
+DEVICES = ("auto", *ENGINES)
+
+#: A chunk of graphs for one thread: about this many pairs of nodes, a fraction of a second.
+_CHUNK = 2**22
+
+
+class _Engine(Protocol):
+    distances: Any
+    plan: Any
+
+
+def engine_for(device: str) -> _Engine:
+    """Return the engine of that name; "auto" is the fastest that this machine has."""
+    if device not in DEVICES:
+        raise ValueError(f"device must be one of {', '.join(DEVICES)}, got {device!r}")
+    return ENGINES["cpu" if device == "auto" else device]
+
+
+def earth_movers_distance(
+    x: NodeEmbeddings,
+    y: NodeEmbeddings,
+    *,
+    n_jobs: int | None = None,
+    device: str = "cpu",
+    progress: str | None = None,
+) -> NDArray[np.float64]:
+    """Return the exact earth mover's distance between every graph of x and every one of y.
+
+    Where both have labels, two nodes whose labels differ are at least sqrt(d) apart. A
+    graph without nodes is infinitely far from every graph.
+
+    Parameters
+    ----------
+    x, y : NodeEmbeddings
+        With the same number of dimensions; with labels, both or neither.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all cores. The result does not depend on it.
+    device : {"cpu", "auto"}
+    progress : str or None
+        The name of a progress bar on standard error; None shows none.
+
+    Returns
+    -------
+    ndarray of shape (len(x), len(y))
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> x = gm.NodeEmbeddings([[0.0], [1.0]], [1, 1], [0, 2])
+    >>> y = gm.NodeEmbeddings([[0.5], [3.0]], [1, 1], [0, 1, 2])
+    >>> gm.earth_movers_distance(x, y)
+    array([[0.5, 2.5]])
+    """
+    _check_pair(x, y)
+    engine = engine_for(device)
+    out = np.empty((len(x), len(y)))
+    x_labels, y_labels = _labels(x), _labels(y)
+
+    def solve(rows: slice) -> None:
+        engine.distances(
+            x.points,
+            x.masses,
+            x.offsets[rows.start : rows.stop + 1],
+            x_labels,
+            y.points,
+            y.masses,
+            y.offsets,
+            y_labels,
+            out[rows],
+        )
+
+    with _says_if_compiling(engine.distances):
+        solve(slice(0, 0))
+    work = (x.node_counts + 1) * len(y.points)
+    for_each_chunk(solve, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
+    return out
+
+
+def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.float64], float]:
+    """Return how mass moves between two graphs at the least cost, and that cost.
+
+    Parameters
+    ----------
+    x, y : NodeEmbeddings
+        Of one graph each, with at least one node.
+
+    Returns
+    -------
+    plan : ndarray of shape (nodes of x, nodes of y)
+        Its rows add up to ``x.weights`` and its columns to ``y.weights``.
+    cost : float
+        The earth mover's distance.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> x = gm.NodeEmbeddings([[0.0], [1.0]], [1, 3], [0, 2])
+    >>> y = gm.NodeEmbeddings([[0.0], [2.0]], [1, 1], [0, 2])
+    >>> plan, cost = gm.transport_plan(x, y)
+    >>> plan
+    array([[0.25, 0.  ],
+           [0.25, 0.5 ]])
+    >>> cost
+    0.75
+    """
+    _check_pair(x, y)
+    for name, nodes in (("x", x), ("y", y)):
+        if len(nodes) != 1:
+            raise ValueError(f"{name} must be one graph, got {len(nodes)}; choose one: {name}[0]")
+        if not len(nodes.points):
+            raise ValueError(f"{name} has no nodes, so there is nothing to move")
+    out = np.empty((len(x.points), len(y.points)))
+    with _says_if_compiling(_cpu.plan):
+        cost = _cpu.plan(x.points, x.masses, _labels(x), y.points, y.masses, _labels(y), out)
+    return out, float(cost)
+
+
+def _check_pair(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
+    for name, nodes in (("x", x), ("y", y)):
+        if not isinstance(nodes, NodeEmbeddings):
+            raise TypeError(
+                f"{name} must be NodeEmbeddings, got {type(nodes).__name__}; graphs become "
+                f"NodeEmbeddings by embed_nodes"
+            )
+    if x.n_dimensions != y.n_dimensions:
+        raise ValueError(f"x has {x.n_dimensions} dimensions, y has {y.n_dimensions}")
+    if (x.labels is None) != (y.labels is None):
+        raise ValueError(
+            "one side has labels and the other has none: drop them with with_labels(None), or "
+            "give both"
+        )
+
+
+def _labels(nodes: NodeEmbeddings) -> NDArray[np.int64]:
+    return np.empty(0, np.int64) if nodes.labels is None else nodes.labels
+
+
+@contextmanager
+def _says_if_compiling(kernel: Any, seconds: float = 1.0) -> Iterator[None]:
+    """Tell the user why the first call ever takes its time; later ones load from the cache."""
+    if kernel.signatures:
+        yield
+        return
+    message = "graphmover: compiling the transport engine (once; it is cached) ..."
+    timer = threading.Timer(seconds, print, (message,), {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,102 @@
+"""The paper, written as plainly as possible: what every engine is compared with.
+
+Nothing here is fast, shares code with the library, or is clever. Distances come from a
+linear-programming solver.
+"""
+
+import math
+
+import numpy as np
+from scipy.optimize import linprog
+
+
+def adjacency(graph):
+    """The matrix A of a graphmover.Graph."""
+    matrix = np.zeros((graph.n_nodes, graph.n_nodes))
+    for position, (u, v) in enumerate(graph.edges):
+        weight = 1.0 if graph.edge_weights is None else graph.edge_weights[position]
+        matrix[u, v] = matrix[v, u] = weight
+    return matrix
+
+
+def node_weights(graph):
+    """Algorithm 1, line 1: degree over the sum of degrees; equal without any edge."""
+    degrees = adjacency(graph).sum(axis=1)
+    if degrees.sum() == 0:
+        return np.full(graph.n_nodes, 1 / max(graph.n_nodes, 1))
+    return degrees / degrees.sum()
+
+
+def node_points(graph, n_dimensions):
+    """Algorithm 1, line 2, with sqrt(diag(P) / m) for an eigenspace of dimension m."""
+    a = adjacency(graph)
+    degrees = a.sum(axis=1)
+    laplacian = np.eye(graph.n_nodes)
+    for u in range(graph.n_nodes):
+        for v in range(graph.n_nodes):
+            if a[u, v] > 0:
+                laplacian[u, v] -= a[u, v] / math.sqrt(degrees[u] * degrees[v])
+    points = np.zeros((graph.n_nodes, n_dimensions))
+    if graph.n_nodes == 0:
+        return points
+    values, vectors = np.linalg.eigh(laplacian)
+    for column in range(min(n_dimensions, graph.n_nodes)):
+        first = last = column
+        while first > 0 and values[first] - values[first - 1] < 1e-7:
+            first -= 1
+        while last + 1 < len(values) and values[last + 1] - values[last] < 1e-7:
+            last += 1
+        basis = vectors[:, first : last + 1]
+        projector = basis @ basis.T
+        points[:, column] = np.sqrt(np.diag(projector) / basis.shape[1])
+    return points
+
+
+def ground_distance(point, other, label=None, other_label=None):
+    """Euclidean; at least sqrt(d) where labels differ."""
+    distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(point, other, strict=True)))
+    return distance if label == other_label else max(distance, math.sqrt(len(point)))
+
+
+def transport_cost(weights, other_weights, costs):
+    """Equation (1) as a linear programme."""
+    n, m = costs.shape
+    rows = np.kron(np.eye(n), np.ones(m))
+    columns = np.kron(np.ones(n), np.eye(m))
+    scale = max(costs.max(), 1e-300)
+    solution = linprog(
+        costs.ravel() / scale,
+        A_eq=np.vstack([rows, columns]),
+        b_eq=np.concatenate([weights, other_weights]),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert solution.status == 0, solution.message
+    return solution.fun * scale
+
+
+def earth_movers_distance(x, y):
+    """Between two NodeEmbeddings of one graph each."""
+    x_labels = [None] * len(x.points) if x.labels is None else x.labels
+    y_labels = [None] * len(y.points) if y.labels is None else y.labels
+    costs = np.array(
+        [
+            [ground_distance(p, q, a, b) for q, b in zip(y.points, y_labels, strict=True)]
+            for p, a in zip(x.points, x_labels, strict=True)
+        ]
+    )
+    return transport_cost(x.masses / x.masses.sum(), y.masses / y.masses.sum(), costs)
+
+
+def wl_partition(graph, labels, iterations):
+    """Weisfeiler-Lehman with nested tuples in place of codes."""
+    neighbours = [[] for _ in range(graph.n_nodes)]
+    for u, v in graph.edges:
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    for _ in range(iterations):
+        labels = [
+            (labels[v], tuple(sorted(labels[w] for w in neighbours[v])))
+            for v in range(graph.n_nodes)
+        ]
+    return labels

@@ -1,0 +1,328 @@
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphmover.datasets import load_dataset
+
+# Two triangles' worth of traps: node 3 belongs to graph 1 though it stands after graph 2's
+# first node, edges come twice and as a loop, graphs 3 and 5 have no nodes.
+TINY = {
+    "A": "1, 3\n3, 1\n1, 3\n2,4\n4,2\n1,1\n5, 5\n",
+    "graph_indicator": "1\n2\n1\n2\n4\n",
+    "node_labels": "10\n20\n11\n21\n40\n",
+    "node_attributes": "1.0, -1\n2e0, -2\n1.5, 0\n2.5, 0\n4, 4\n",
+    "graph_labels": "-1\n1\n-1\n1\n1\n",
+    "edge_labels": "ignored\n",
+}
+
+REAL = {  # graphs, average nodes, average edges, node labels, classes, attributes
+    "AIDS": (2000, 15.69, 16.20, 38, 2, 4),
+    "BZR": (405, 35.75, 38.36, 10, 2, 3),
+    "Cuneiform": (267, 21.27, 44.80, 12, 30, 3),
+    "ENZYMES": (600, 32.63, 62.14, 3, 6, 18),
+    "Fingerprint": (2800, 5.42, 4.42, 0, 15, 2),
+    "IMDB-BINARY": (1000, 19.77, 96.53, 0, 2, 0),
+    "IMDB-MULTI": (1500, 13.00, 65.94, 0, 3, 0),
+    "Letter-high": (2250, 4.67, 4.50, 0, 15, 2),
+    "MUTAG": (188, 17.93, 19.79, 7, 2, 0),
+    "NCI1": (4110, 29.87, 32.30, 37, 2, 0),
+    "NCI109": (4127, 29.68, 32.13, 38, 2, 0),
+    "PROTEINS": (1113, 39.06, 72.82, 3, 2, 1),
+    "PROTEINS_full": (1113, 39.06, 72.82, 3, 2, 29),
+    "PTC": (344, 25.56, 25.96, 19, 2, 0),
+    "PTC_MR": (344, 14.29, 14.69, 18, 2, 0),
+}
+
+
+def as_bytes(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def write_folder(folder, files=TINY, name="TINY"):
+    folder.mkdir(exist_ok=True)
+    for part, text in files.items():
+        (folder / f"{name}_{part}.txt").write_bytes(as_bytes(text))
+    return folder
+
+
+def write_zip(path, files=TINY, name="TINY", inside="TINY/", compression=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for part, text in files.items():
+            archive.writestr(f"{inside}{name}_{part}.txt", as_bytes(text))
+    return path
+
+
+def changed(**parts):
+    return {part: text for part, text in {**TINY, **parts}.items() if text is not None}
+
+
+def check_tiny(data):
+    assert data.name == "TINY"
+    assert data.graphs.node_counts.tolist() == [2, 2, 0, 1, 0]
+    assert data.graphs.edge_counts.tolist() == [1, 1, 0, 0, 0]
+    assert data.graphs.node_labels.tolist() == [10, 11, 20, 21, 40]
+    assert data.graphs.node_attributes.tolist() == [[1, -1], [1.5, 0], [2, -2], [2.5, 0], [4, 4]]
+    assert data.target.dtype == np.int64
+    assert data.target.tolist() == [-1, 1, -1, 1, 1]
+    assert data.graphs[0].edges.tolist() == data.graphs[1].edges.tolist() == [[0, 1]]
+
+
+def test_folder(tmp_path):
+    data = load_dataset(write_folder(tmp_path / "TINY"))
+    check_tiny(data)
+    assert repr(data) == "Dataset('TINY', 5 graphs, 2 classes)"
+
+
+@pytest.mark.parametrize(
+    "compression",
+    [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA],
+)
+@pytest.mark.parametrize("inside", ["TINY/", "", "deep/er/"])
+def test_zip(tmp_path, compression, inside):
+    path = write_zip(tmp_path / "renamed.zip", inside=inside, compression=compression)
+    check_tiny(load_dataset(path))
+    check_tiny(load_dataset(str(path)))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_graphs_and_target_as_a_pair(tmp_path):
+    graphs, target = load_dataset(write_folder(tmp_path), return_X_y=True)
+    assert len(graphs) == len(target) == 5
+
+
+@pytest.mark.parametrize("newline", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_newlines_blank_ends_and_byte_order_marks(tmp_path, newline, ending, mark):
+    files = {
+        part: (mark + text.rstrip("\n") + ending).replace("\n", newline)
+        for part, text in TINY.items()
+    }
+    check_tiny(load_dataset(write_folder(tmp_path, files)))
+    check_tiny(load_dataset(write_zip(tmp_path / "TINY.zip", files)))
+
+
+def test_several_label_columns_are_tuples(tmp_path):
+    files = changed(node_labels="0, 1\n0, 2\n0, 3\n0, 4\n1, 5\n")
+    graphs = load_dataset(write_folder(tmp_path, files)).graphs
+    assert graphs.node_labels.tolist() == [(0, 1), (0, 3), (0, 2), (0, 4), (1, 5)]
+
+
+def test_graph_attributes_are_the_target_without_graph_labels(tmp_path):
+    values = "0.5\n1\n-2e1\n3\n4\n"
+    one = load_dataset(
+        write_folder(tmp_path / "one", changed(graph_labels=None, graph_attributes=values))
+    )
+    assert one.target.tolist() == [0.5, 1, -20, 3, 4]
+    assert repr(one) == "Dataset('TINY', 5 graphs, 1 real target)"
+    two = load_dataset(
+        write_folder(tmp_path / "two", changed(graph_labels=None, graph_attributes="1, 2\n" * 5))
+    )
+    assert two.target.shape == (5, 2)
+    assert repr(two) == "Dataset('TINY', 5 graphs, 2 real targets)"
+    both = load_dataset(write_folder(tmp_path / "both", changed(graph_attributes=values)))
+    assert both.target.tolist() == [-1, 1, -1, 1, 1]
+
+
+def test_only_edges_and_graphs(tmp_path):
+    files = {"A": "1, 2\n", "graph_indicator": "1\n1\n3\n"}
+    data = load_dataset(write_folder(tmp_path, files))
+    assert data.graphs.node_counts.tolist() == [2, 0, 1]
+    assert data.graphs.node_labels is data.graphs.node_attributes is data.target is None
+    assert repr(data) == "Dataset('TINY', 3 graphs, no target)"
+
+
+@pytest.mark.parametrize("blank", ["", "\n\n"])
+def test_sets_without_edges_or_nodes(tmp_path, blank):
+    data = load_dataset(write_folder(tmp_path / "edgeless", changed(A=blank)))
+    assert data.graphs.n_edges == 0
+    empty = changed(A=blank, graph_indicator=blank, node_labels=blank, node_attributes=blank)
+    data = load_dataset(write_folder(tmp_path / "empty", empty))
+    assert data.graphs.node_counts.tolist() == [0] * 5
+
+
+def test_edges_in_any_order_and_one_direction(tmp_path):
+    data = load_dataset(write_folder(tmp_path, changed(A="4, 2\n3, 1\n")))
+    assert data.graphs.edge_counts.tolist() == [1, 1, 0, 0, 0]
+
+
+def test_other_members_of_a_zip_are_left_alone(tmp_path):
+    path = write_zip(tmp_path / "TINY.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../escaped_A.csv", "1")
+        archive.writestr("__MACOSX/TINY/._TINY_A.txt", b"\x00\x05")
+        archive.writestr("TINY/README.txt", "text")
+    check_tiny(load_dataset(path))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("layout", ["zip", "folder", "zip in folder"])
+def test_names_are_found_in_data_home(tmp_path, monkeypatch, layout):
+    if layout == "zip":
+        write_zip(tmp_path / "TINY.zip")
+    else:
+        (tmp_path / "TINY").mkdir()
+        if layout == "folder":
+            write_folder(tmp_path / "TINY")
+        else:
+            write_zip(tmp_path / "TINY" / "TINY.zip")
+    check_tiny(load_dataset("TINY", data_home=tmp_path))
+    check_tiny(load_dataset("TINY", data_home=str(tmp_path)))
+    monkeypatch.setenv("GRAPHMOVER_DATA", str(tmp_path))
+    check_tiny(load_dataset("TINY"))
+    monkeypatch.delenv("GRAPHMOVER_DATA")
+    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path)
+    check_tiny(load_dataset("TINY"))
+
+
+def test_data_home_comes_before_the_environment(tmp_path, monkeypatch):
+    write_zip(tmp_path / "TINY.zip")
+    monkeypatch.setenv("GRAPHMOVER_DATA", str(tmp_path / "elsewhere"))
+    check_tiny(load_dataset("TINY", data_home=tmp_path))
+
+
+def test_missing_sets_say_where_to_put_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(write_folder(tmp_path / "TINY").parent)
+    with pytest.raises(FileNotFoundError, match=r"elsewhere.*NOPE\.zip.*put it there"):
+        load_dataset("NOPE", data_home=tmp_path / "elsewhere")
+    with pytest.raises(FileNotFoundError, match="no set 'TINY'"):
+        load_dataset("TINY", data_home=tmp_path / "elsewhere")  # never the working directory
+    check_tiny(load_dataset("./TINY"))
+    with pytest.raises(FileNotFoundError, match=r"no folder or zip .*NOPE\.zip"):
+        load_dataset("NOPE.zip")
+
+
+MALFORMED = [
+    ({"A": None}, "TINY_A.txt"),
+    ({"graph_indicator": None}, "TINY_graph_indicator.txt is missing"),
+    ({"A": "1, 3\n\n2, x\n"}, "TINY_A.txt, line 3: 'x' is not a whole number"),
+    ({"A": "1, 3\n2, 4, 5\n"}, "TINY_A.txt, line 2: 3 numbers, expected 2"),
+    ({"A": "1, 3, 1\n"}, "TINY_A.txt, line 1: 3 numbers, expected 2"),
+    ({"A": "1, 3.5\n"}, "TINY_A.txt, line 1: '3.5' is not a whole number"),
+    ({"A": "1 3\n"}, "TINY_A.txt, line 1: '1 3' is not a whole number"),
+    ({"A": "1, \n"}, "TINY_A.txt, line 1: '' is not a whole number"),
+    ({"A": "1, 3\n\n0, 1\n"}, "TINY_A.txt, line 3: edge 0, 1, but nodes are 1 to 5"),
+    ({"A": "1, 3\n1, 6\n"}, "TINY_A.txt, line 2: edge 1, 6, but nodes are 1 to 5"),
+    ({"A": "1, -2147483648\n"}, "TINY_A.txt, line 1"),
+    ({"A": "1, 99999999999999999999\n"}, "TINY_A.txt, line 1"),
+    ({"A": "1_0, 1\n"}, "TINY_A.txt"),
+    ({"A": b"\xff\xfe1,\x002"}, "TINY_A.txt, line 1"),
+    ({"A": "1, 3\n1, 2\n"}, "TINY_A.txt, line 2: edge 1, 2 joins two graphs"),
+    ({"graph_indicator": "1\n2\n1\n0\n4\n"}, "graph_indicator.txt, line 4: graph 0, expected 1 to"),
+    ({"graph_indicator": "1\n2\n1\n2\n6\n"}, "graph_indicator.txt, line 5: graph 6, expected 1 to"),
+    ({"graph_indicator": "1\n2\n1\n2\n"}, "TINY_A.txt, line 7: edge 5, 5, but nodes are 1 to 4"),
+    ({"graph_indicator": "1, 1\n"}, "graph_indicator.txt, line 1: 2 numbers, expected 1"),
+    ({"graph_labels": "-1\n1\n"}, "graph_indicator.txt, line 5: graph 4, expected 1 to 2"),
+    ({"graph_labels": "a\n" * 5}, "graph_labels.txt, line 1: 'a' is not a whole number"),
+    ({"graph_labels": None, "graph_attributes": "inf\n" * 5}, "graph_attributes.txt, line 1"),
+    ({"node_labels": "1\n2\n"}, "TINY_node_labels.txt has 2 lines for 5 nodes"),
+    ({"node_labels": "1\n2\n3\n4\nC\n"}, "TINY_node_labels.txt, line 5: 'C' is not a whole"),
+    ({"node_attributes": "1\n" * 6}, "TINY_node_attributes.txt has 6 lines for 5 nodes"),
+    ({"node_attributes": "1\n1\nnan\n1\n1\n"}, "node_attributes.txt, line 3: .* is not finite"),
+    ({"node_attributes": "1\n1\none\n1\n1\n"}, "node_attributes.txt, line 3: 'one' is not a num"),
+]
+
+
+@pytest.mark.parametrize(("parts", "message"), MALFORMED)
+def test_malformed_files_are_named(tmp_path, parts, message):
+    with pytest.raises(ValueError, match=message):
+        load_dataset(write_folder(tmp_path / "TINY", changed(**parts)))
+    with pytest.raises(ValueError, match=message):
+        load_dataset(write_zip(tmp_path / "TINY.zip", changed(**parts)))
+
+
+def test_not_a_zip(tmp_path):
+    path = tmp_path / "TINY.zip"
+    path.write_bytes(b"<html>404</html>")
+    with pytest.raises(ValueError, match=r"TINY\.zip cannot be read: File is not a zip file"):
+        load_dataset(path)
+
+
+def test_a_zip_of_something_else(tmp_path):
+    with pytest.raises(ValueError, match=r"other\.zip holds no file other_A\.txt"):
+        load_dataset(write_zip(tmp_path / "other.zip", {}))
+
+
+def test_several_sets_in_one_place(tmp_path):
+    write_folder(tmp_path, name="ONE")
+    write_folder(tmp_path, name="TWO")
+    with pytest.raises(ValueError, match="holds several sets: ONE, TWO"):
+        load_dataset(tmp_path)
+
+
+def test_truncated_zips(tmp_path):
+    path = write_zip(tmp_path / "TINY.zip", compression=zipfile.ZIP_LZMA)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 40):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"TINY\.zip cannot be read"):
+            load_dataset(path)
+
+
+def load_or_value_error(path):
+    try:
+        load_dataset(path)
+    except ValueError as error:
+        assert path.name in str(error)
+
+
+flips = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1)
+fuzzing = settings(
+    deadline=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def flipped(data, changes):
+    data = bytearray(data)
+    for where, value in changes:
+        data[int(where * len(data))] = value
+    return bytes(data)
+
+
+@fuzzing
+@given(part=st.sampled_from([part for part in TINY if part != "edge_labels"]), changes=flips)
+def test_flipped_bytes_in_a_text_give_value_errors(tmp_path, part, changes):
+    files = changed(**{part: flipped(as_bytes(TINY[part]), changes)})
+    load_or_value_error(write_folder(tmp_path / "TINY", files))
+
+
+@fuzzing
+@given(
+    compression=st.sampled_from(
+        [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+    ),
+    changes=flips,
+)
+def test_flipped_bytes_in_a_zip_give_value_errors(tmp_path, compression, changes):
+    path = write_zip(tmp_path / "TINY.zip", compression=compression)
+    path.write_bytes(flipped(path.read_bytes(), changes))
+    load_or_value_error(path)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_sets(name):
+    home = os.environ.get("GRAPHMOVER_DATA")
+    if not home:
+        pytest.skip("GRAPHMOVER_DATA names no folder of TU sets")
+    if not any(Path(home).glob(f"{name}*")):
+        pytest.skip(f"{name} is not in {home}")
+    n_graphs, n_nodes, n_edges, n_labels, n_classes, n_attributes = REAL[name]
+    data = load_dataset(name)
+    graphs = data.graphs
+    assert len(graphs) == len(data.target) == n_graphs
+    # The collection's averages for Fingerprint are over all ids, with and without nodes.
+    assert round(graphs.n_nodes / n_graphs, 2) == n_nodes
+    assert round(graphs.n_edges / n_graphs, 2) == n_edges
+    labels = [] if graphs.node_labels is None else graphs.node_labels.tolist()
+    assert len(set(labels)) == n_labels
+    assert len(np.unique(data.target)) == n_classes
+    attributes = graphs.node_attributes
+    assert (0 if attributes is None else attributes.shape[1]) == n_attributes
+    assert (graphs.node_counts == 0).sum() == (651 if name == "Fingerprint" else 0)

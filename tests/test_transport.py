@@ -1,0 +1,199 @@
+import itertools
+import subprocess
+import sys
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphmover as gm
+from graphmover.transport import _cpu
+
+
+def random_nodes(rng, n_graphs, largest, *, d=3, labels=0, grid=0, most_mass=4, scale=1.0):
+    """Random embeddings; ``grid`` > 0 puts points on few places, so that costs tie."""
+    sizes = rng.integers(1, largest + 1, n_graphs)
+    total = sizes.sum()
+    points = rng.integers(0, grid, (total, d)) / grid if grid else rng.random((total, d))
+    masses = rng.integers(0, most_mass + 1, total)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    masses[offsets[:-1]] += 1  # no graph without mass
+    codes = rng.integers(0, labels, total) if labels else None
+    return gm.NodeEmbeddings(points * scale, masses, offsets, codes)
+
+
+def assert_equal_to_linear_programme(x, y):
+    distances = gm.earth_movers_distance(x, y)
+    for i, j in itertools.product(range(len(x)), range(len(y))):
+        expected = naive.earth_movers_distance(x[i], y[j])
+        assert distances[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12 * expected + 1e-300)
+
+
+@pytest.mark.parametrize("labels", [0, 3])
+@pytest.mark.parametrize("largest_x, largest_y", [(30, 6), (4, 20), (12, 12), (1, 8), (9, 1)])
+def test_equals_the_linear_programme(labels, largest_x, largest_y):
+    rng = np.random.default_rng(largest_x * 100 + largest_y)
+    x = random_nodes(rng, 6, largest_x, labels=labels)
+    y = random_nodes(rng, 6, largest_y, labels=labels)
+    assert_equal_to_linear_programme(x, y)
+
+
+@pytest.mark.parametrize("grid", [1, 2, 3])
+def test_equal_points_and_equal_costs(grid):
+    rng = np.random.default_rng(grid)
+    x = random_nodes(rng, 8, 12, d=2, grid=grid, labels=2)
+    y = random_nodes(rng, 8, 8, d=2, grid=grid, labels=2)
+    distances = gm.earth_movers_distance(x, y)
+    for i, j in itertools.product(range(len(x)), range(len(y))):
+        assert distances[i, j] == pytest.approx(
+            naive.earth_movers_distance(x[i], y[j]), rel=1e-9, abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
+def test_huge_and_tiny_scales(scale):
+    rng = np.random.default_rng(7)
+    x, y = random_nodes(rng, 4, 10, scale=scale), random_nodes(rng, 4, 5, scale=scale)
+    assert_equal_to_linear_programme(x, y)
+
+
+def test_masses_that_do_not_fit_a_common_total_exactly():
+    rng = np.random.default_rng(3)
+    x = gm.NodeEmbeddings(rng.random((9, 2)), rng.integers(1, 2**48, 9), [0, 9])
+    y = gm.NodeEmbeddings(rng.random((5, 2)), rng.integers(1, 2**48, 5), [0, 5])
+    assert_equal_to_linear_programme(x, y)
+
+
+def test_real_masses_are_rounded_to_the_stated_error():
+    rng = np.random.default_rng(4)
+    masses = rng.random(20)
+    nodes = gm.NodeEmbeddings(rng.random((20, 2)), masses, [0, 20])
+    assert np.abs(nodes.weights - masses / masses.sum()).max() < 20 * 2.0**-44
+    assert_equal_to_linear_programme(nodes, random_nodes(rng, 3, 6, d=2))
+
+
+@st.composite
+def pairs_of_collections(draw):
+    """Two collections with every kind of degeneracy, small enough for many examples."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    options = {
+        "d": draw(st.integers(1, 4)),
+        "grid": draw(st.integers(0, 3)),
+        "labels": draw(st.integers(0, 3)),
+        "most_mass": draw(st.integers(0, 5)),
+    }
+    x = random_nodes(rng, 2, draw(st.integers(1, 15)), **options)
+    y = random_nodes(rng, 2, draw(st.integers(1, 10)), **options)
+    return x, y
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs_of_collections())
+def test_properties_of_an_optimum(pair):
+    x, y = pair
+    distances = gm.earth_movers_distance(x, y)
+    # A metric: symmetric, zero to itself, bounded by the triangle through any third graph.
+    assert distances == pytest.approx(gm.earth_movers_distance(y, x).T, rel=1e-12, abs=1e-14)
+    within_x, within_y = gm.earth_movers_distance(x, x), gm.earth_movers_distance(y, y)
+    assert np.abs(np.diag(within_x)).max() < 1e-14
+    assert (distances[0, 0] <= within_x[0, 1] + distances[1, 0] + 1e-12).all()
+    assert (distances[0, 0] <= distances[0, 1] + within_y[1, 0] + 1e-12).all()
+    plan, cost = gm.transport_plan(x[0], y[0])
+    assert cost == distances[0, 0]
+    assert (plan >= 0).all()
+    assert plan.sum(axis=1) == pytest.approx(x[0].weights, abs=1e-14)
+    assert plan.sum(axis=0) == pytest.approx(y[0].weights, abs=1e-14)
+    # No assignment of a dual price can beat it: strong duality against the linear programme.
+    assert cost == pytest.approx(naive.earth_movers_distance(x[0], y[0]), rel=1e-9, abs=1e-11)
+
+
+def test_one_sink_is_a_mean_and_one_dimension_is_a_sort():
+    rng = np.random.default_rng(5)
+    x = random_nodes(rng, 5, 20, d=1)
+    one = gm.NodeEmbeddings([[0.3]], [1], [0, 1])
+    means = [np.sum(g.weights * np.abs(g.points[:, 0] - 0.3)) for g in x]
+    assert gm.earth_movers_distance(x, one)[:, 0] == pytest.approx(means, rel=1e-12)
+    from scipy.stats import wasserstein_distance
+
+    y = random_nodes(rng, 5, 9, d=1)
+    expected = [
+        [wasserstein_distance(a.points[:, 0], b.points[:, 0], a.weights, b.weights) for b in y]
+        for a in x
+    ]
+    assert gm.earth_movers_distance(x, y) == pytest.approx(np.array(expected), rel=1e-10)
+
+
+def test_it_ends_on_many_degenerate_problems():
+    rng = np.random.default_rng(6)
+    for grid, largest, most_mass in itertools.product((1, 2, 3, 0), (2, 7, 20), (0, 1, 3)):
+        x = random_nodes(rng, 40, largest, d=2, grid=grid, labels=2, most_mass=most_mass)
+        y = random_nodes(rng, 40, 7, d=2, grid=grid, labels=2, most_mass=0)
+        distances = gm.earth_movers_distance(x, y)
+        assert np.isfinite(distances).all()
+        # Each row and column alone gives the same bits: nothing is carried from pair to pair.
+        assert (gm.earth_movers_distance(x[5], y[7]) == distances[5, 7]).all()
+
+
+def test_threads_and_order_change_nothing():
+    rng = np.random.default_rng(8)
+    x, y = random_nodes(rng, 300, 30, labels=2), random_nodes(rng, 40, 9, labels=2)
+    expected = gm.earth_movers_distance(x, y)
+    for n_jobs in (2, 3, -1):
+        assert (gm.earth_movers_distance(x, y, n_jobs=n_jobs) == expected).all()
+    shuffled, columns = rng.permutation(300), rng.permutation(40)
+    other = gm.earth_movers_distance(x[shuffled], y[columns], n_jobs=2)
+    assert (other == expected[np.ix_(shuffled, columns)]).all()
+
+
+def test_graphs_without_nodes_are_infinitely_far():
+    x = gm.NodeEmbeddings(np.zeros((1, 2)), [1], [0, 0, 1])
+    assert gm.earth_movers_distance(x, x).tolist() == [[np.inf, np.inf], [np.inf, 0.0]]
+    with pytest.raises(ValueError, match="x has no nodes"):
+        gm.transport_plan(x[0], x[1])
+
+
+def test_ground_distance_is_the_papers():
+    rng = np.random.default_rng(9)
+    x, y = random_nodes(rng, 1, 9, labels=2), random_nodes(rng, 1, 9, labels=2)
+    costs = np.empty((len(x.points), len(y.points)))
+    _cpu.ground_distances(x.points, x.labels, y.points, y.labels, costs)
+    for i, j in np.ndindex(costs.shape):
+        expected = naive.ground_distance(x.points[i], y.points[j], x.labels[i], y.labels[j])
+        assert costs[i, j] == pytest.approx(expected, rel=1e-14)
+
+
+def test_bad_input_is_named():
+    nodes = gm.NodeEmbeddings([[0.0, 1.0]], [1], [0, 1])
+    with pytest.raises(TypeError, match="y must be NodeEmbeddings, got list"):
+        gm.earth_movers_distance(nodes, [1])
+    with pytest.raises(ValueError, match="x has 2 dimensions, y has 1"):
+        gm.earth_movers_distance(nodes, gm.NodeEmbeddings([[0.0]], [1], [0, 1]))
+    with pytest.raises(ValueError, match="one side has labels"):
+        gm.earth_movers_distance(nodes, nodes.with_labels([3]))
+    with pytest.raises(ValueError, match="device must be one of auto, cpu, got 'tpu'"):
+        gm.earth_movers_distance(nodes, nodes, device="tpu")
+    with pytest.raises(ValueError, match=r"x must be one graph, got 0; choose one: x\[0\]"):
+        gm.transport_plan(nodes[[]], nodes)
+
+
+def test_the_first_call_says_that_it_compiles_and_the_second_process_does_not(tmp_path):
+    import os
+
+    code = (
+        "import graphmover as gm, graphmover.transport as t;"
+        "n = gm.NodeEmbeddings([[0.0]], [1], [0, 1]); gm.earth_movers_distance(n, n)"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for _ in range(2)
+    ]
+    assert "compiling the transport engine" in runs[0].stderr
+    assert "compiling" not in runs[1].stderr
