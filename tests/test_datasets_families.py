@@ -170,7 +170,7 @@ def test_ten_thousand_graphs_take_seconds():
         ({"mean_degree": float("nan")}, ValueError, "mean_degree must be above 0"),
         ({"mean_degree": 30}, ValueError, "at most min_nodes - 1 = 29, got 30"),
         ({"mean_degree": "8"}, TypeError, "mean_degree must be a real number"),
-        ({"random_state": "seed"}, TypeError, "random_state must be an int"),
+        ({"random_state": "seed"}, TypeError, "random_state must be a whole number"),
         ({"random_state": -1}, ValueError, "random_state must not be negative, got -1"),
     ],
 )

@@ -18,8 +18,9 @@ Floats = NDArray[np.float64]
 
 def ranges(starts: Ints, counts: Ints) -> Ints:
     """Concatenate ``arange(start, start + count)`` over all pairs."""
-    ends: Ints = np.cumsum(counts)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
+    ends = np.cumsum(counts)
+    shifts: Ints = np.repeat(starts - (ends - counts), counts)
+    return np.arange(len(shifts)) + shifts
 
 
 def offsets_of(counts: ArrayLike) -> Ints:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover import __version__
+from graphmover._checks import is_whole
 from graphmover._files import replacing
 from graphmover._parallel import for_each_chunk
 from graphmover._random import random_generator
@@ -33,7 +33,7 @@ _CHUNK_NODES = 4096
 
 
 def _is_whole(least: int) -> Callable[[Any], bool]:
-    return lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool) and int(x) >= least
+    return lambda x: is_whole(x) and x >= least
 
 
 def _is_gamma(x: Any) -> bool:
@@ -54,7 +54,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "wl_iterations": (_is_whole(0), "a whole number that is not negative"),
     "device": (lambda x: x in DEVICES, f"one of {', '.join(DEVICES)}"),
     "n_jobs": (
-        lambda x: x is None or (_is_whole(-sys.maxsize)(x) and x != 0),
+        lambda x: x is None or (is_whole(x) and x != 0),
         "None or a whole number other than 0",
     ),
 }

@@ -92,10 +92,10 @@ class Graph:
         sources = np.repeat(np.arange(last - first), degrees)
         targets = batch.indices[rows].astype(np.int64)
         once = sources < targets
-        weights = batch.edge_weights
+        weights = None if batch.edge_weights is None else batch.edge_weights[rows][once]
         self.n_nodes = last - first
         self.edges = np.column_stack([sources[once], targets[once]])
-        self.edge_weights = None if weights is None else weights[rows][once]
+        self.edge_weights = None if weights is None or (weights == 1).all() else weights
         self.node_labels = None if batch.node_labels is None else batch.node_labels[first:last]
         self.node_attributes = (
             None if batch.node_attributes is None else batch.node_attributes[first:last]

@@ -112,14 +112,13 @@ def as_graph_batch(
 
 def _each(graphs: Any) -> Iterable[Any]:
     """Tell one graph from many."""
-    if isinstance(graphs, np.ndarray):
-        one, many = graphs.ndim == 2, graphs.ndim == 3 or (graphs.ndim == 1 and graphs.dtype == "O")
-        if not (one or many):
-            raise TypeError(
-                f"got an array of {graphs.dtype} of the shape {graphs.shape}, expected a square "
-                f"matrix, a stack of them, or a one-dimensional array of graphs"
-            )
-        return [graphs] if one else graphs
+    if isinstance(graphs, np.ndarray) and graphs.ndim != 2:
+        if graphs.ndim == 3 or (graphs.ndim == 1 and graphs.dtype == object):
+            return graphs
+        raise TypeError(
+            f"got an array of {graphs.dtype} of the shape {graphs.shape}, expected a square "
+            f"matrix, a stack of them, or a one-dimensional array of graphs"
+        )
     if _converter_of(type(graphs)) is not None:
         return [graphs]
     if isinstance(graphs, Iterable) and not isinstance(graphs, str | bytes | bytearray | Mapping):
@@ -279,7 +278,6 @@ def _weights(values: list[Any] | None, sources: Array, targets: Array) -> Array 
 
 # One converter per library.
 
-
 _NO_EDGES = np.empty(0, np.int64)
 _VALUES = methodcaller("values")
 
@@ -315,10 +313,12 @@ def _from_networkx(graph: Any, names: _Names) -> _Part:
         neighbours = map(dict(zip(nodes, numbers, strict=True)).__getitem__, neighbours)
     sources = np.arange(len(nodes)).repeat(degrees)
     targets = np.fromiter(neighbours, np.int64, len(sources))
-    if not graph.is_directed():  # each edge stands in two rows: once is enough
-        once = sources <= targets
-        sources, targets, data = sources[once], targets[once], compress(data, once.tolist())
-    (weights,) = _looked_up(list(data), names.edge_weight)
+    weights = None
+    if any(map(any, map(_VALUES, rows))):
+        if not graph.is_directed():  # each edge stands in two rows: look it up once
+            once = sources <= targets
+            sources, targets, data = sources[once], targets[once], compress(data, once.tolist())
+        (weights,) = _looked_up(list(data), names.edge_weight)
     labels, attributes = _looked_up(records, names.node_label, names.node_attributes)
     return _Part(
         len(nodes),
@@ -358,9 +358,9 @@ def _from_rustworkx(graph: Any, names: _Names) -> _Part:
 
     nodes = list(graph.node_indices())  # with holes where nodes were removed
     records = [payload if isinstance(payload, Mapping) else {} for payload in graph.nodes()]
-    ends = np.array(list(graph.edge_list()), dtype=np.int64).reshape(-1, 2)
-    sources, targets = np.searchsorted(nodes, ends).T
-    weights = None if names.edge_weight is None else list(map(weight, graph.edges()))
+    edges = list(graph.weighted_edge_list())
+    sources, targets = np.searchsorted(nodes, arrays.edge_array([edge[:2] for edge in edges])).T
+    weights = None if names.edge_weight is None else [weight(edge[2]) for edge in edges]
     labels, attributes = _looked_up(records, names.node_label, names.node_attributes)
     return _Part(
         len(nodes),
@@ -400,11 +400,7 @@ def _require_adjacency(matrix: Any) -> None:
 
 
 def _matrix_part(
-    n_nodes: int,
-    sources: Array,
-    targets: Array,
-    weights: Array,
-    names: _Names,
+    n_nodes: int, sources: Array, targets: Array, weights: Array, names: _Names
 ) -> _Part:
     if names.edge_weight is None or weights.dtype.kind == "b":
         stored = weights != 0

@@ -51,10 +51,7 @@ def _content(label: Any) -> int | bytes:
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, numbers.Real | Decimal):
-        whole = int(label)  # type: ignore[arg-type]
-        if label == whole:  # 6, 6.0, True and Fraction(6) are equal, hence one label
-            return whole if _INT64.min <= whole <= _INT64.max else b"int:%d" % whole
-        return b"real:" + repr(float(label)).encode()
+        return _number_content(label)
     if isinstance(label, str):
         return b"str:" + str.__str__(label).encode("utf-8", "surrogatepass")
     if isinstance(label, bytes):
@@ -72,6 +69,17 @@ def _content(label: Any) -> int | bytes:
             f"from one process to the next: use numbers, strings or tuples as labels"
         )
     return f"{type(label).__module__}.{type(label).__qualname__}:{label!r}".encode()
+
+
+def _number_content(label: Any) -> int | bytes:
+    """6, 6.0, True and Fraction(6) are equal, hence one label: an exact ratio tells."""
+    try:
+        numerator, denominator = label.as_integer_ratio()
+    except OverflowError:
+        return b"infinity" if label > 0 else b"-infinity"
+    if denominator == 1 and _INT64.min <= numerator <= _INT64.max:
+        return int(numerator)
+    return b"ratio:%x/%x" % (numerator, denominator)
 
 
 def wl_labels(batch: GraphBatch, iterations: int) -> NDArray[np.int64]:

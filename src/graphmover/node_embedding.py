@@ -249,7 +249,8 @@ def _degree_masses(degrees: NDArray[np.float64], batch: GraphBatch) -> NDArray[n
 def _segment_sums(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
     """Sum each segment on its own, so that no sum depends on the segments before it."""
     padded = np.concatenate([values, np.zeros(1, values.dtype)])
-    sums = np.add.reduceat(padded, offsets[:-1]) if len(offsets) > 1 else padded[:0]
+    with np.errstate(over="ignore"):  # an infinite sum is refused where masses are checked
+        sums = np.add.reduceat(padded, offsets[:-1]) if len(offsets) > 1 else padded[:0]
     return np.where(np.diff(offsets) > 0, sums, 0)
 
 
