@@ -163,7 +163,7 @@ def test_rustworkx_payloads():
     assert_is(graph, path(), edge_weight=None)
     graph.update_edge(0, 1, "heavy")
     assert_is(graph, path(), edge_weight=None)
-    with pytest.raises(TypeError, match=r"graph 0: edge \(0, 1\) has the weight 'heavy'"):
+    with pytest.raises(TypeError, match=r"graph 0: an edge has the weight 'heavy'"):
         as_graph_batch(graph)
 
 
@@ -402,7 +402,7 @@ BAD_GRAPHS = {
     "masked": (np.ma.masked_array(np.zeros((2, 2)), False), TypeError, "masked"),
     "nx nan": (nx_weight(float("nan")), ValueError, "has the weight nan"),
     "nx negative": (nx_weight(-2), ValueError, "has the weight -2"),
-    "nx string": (nx_weight("1.5"), TypeError, r"edge \(0, 1\) has the weight '1.5'"),
+    "nx string": (nx_weight("1.5"), TypeError, "an edge has the weight '1.5'"),
     "nx None": (nx_weight(None), TypeError, "has the weight None"),
     "nx list": (nx_weight([1]), TypeError, r"has the weight \[1\]"),
     "nx complex": (nx_weight(1j), TypeError, "has the weight 1j"),

@@ -52,14 +52,10 @@ def chosen_rows(key: Any, length: int) -> Ints:
     return np.where(rows < 0, rows + length, rows)
 
 
-def joined_or_none(
-    parts: Sequence[NDArray[Any] | None], what: str, graph_indices: Sequence[int]
-) -> NDArray[Any] | None:
-    """Join what all parts have; where only some have it, warn and leave it out."""
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    if len(present) < len(parts):
+def on_all_graphs(parts: Sequence[Any], what: str, graph_indices: Sequence[int]) -> bool:
+    """Tell whether all parts have something; where only some have it, warn."""
+    n_present = sum(part is not None for part in parts)
+    if 0 < n_present < len(parts):
         lacking = next(i for part, i in zip(parts, graph_indices, strict=True) if part is None)
         warnings.warn(
             f"graph {lacking} has no {what} while others have: {what} are left out of the "
@@ -67,14 +63,21 @@ def joined_or_none(
             UserWarning,
             stacklevel=4,
         )
-        return None
-    for part, index in zip(present, graph_indices, strict=True):
-        if part.shape[1:] != present[0].shape[1:]:
+    return 0 < n_present == len(parts)
+
+
+def stacked(
+    parts: Sequence[NDArray[Any] | None], what: str, graph_indices: Sequence[int]
+) -> NDArray[Any]:
+    """Put tables of equal width on top of each other."""
+    tables = [part for part in parts if part is not None]
+    for table, index in zip(tables, graph_indices, strict=True):
+        if table.shape[1:] != tables[0].shape[1:]:
             raise ValueError(
-                f"graph {index}: {part.shape[1]} {what} per node, expected "
-                f"{present[0].shape[1]} as in the graphs before it"
+                f"graph {index}: {table.shape[1]} {what} per node, expected "
+                f"{tables[0].shape[1]} as in the graphs before it"
             )
-    return np.concatenate(present)
+    return np.concatenate(tables)
 
 
 def edge_array(edges: ArrayLike | Iterable[tuple[int, int]]) -> Ints:

@@ -393,7 +393,8 @@ def _plain(value: Any) -> Any:
 
 def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here: np.load leaves a file open when it cannot read it.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         _ = arrays["format"], arrays["version"]
     except FileNotFoundError:

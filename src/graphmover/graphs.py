@@ -269,14 +269,21 @@ class GraphBatch:
         # A batch without nodes has no labels to lack.
         full = [(b, int(i)) for b, i in zip(batches, firsts[:-1], strict=True) if b.n_nodes]
         indices = [index for _, index in full]
+
+        def joined(name: str) -> NDArray[Any] | None:
+            parts, what = [getattr(b, name) for b, _ in full], name.replace("_", " ")
+            if not arrays.on_all_graphs(parts, what, indices):
+                return None
+            return arrays.stacked(parts, what, indices)
+
         weighted = any(batch.edge_weights is not None for batch in batches)
         return GraphBatch(
             arrays.offsets_of(np.concatenate([batch.node_counts for batch in batches])),
             arrays.offsets_of(np.concatenate([np.diff(batch.indptr) for batch in batches])),
             np.concatenate([batch.indices for batch in batches]),
             np.concatenate([batch.adjacency_weights for batch in batches]) if weighted else None,
-            arrays.joined_or_none([b.node_labels for b, _ in full], "node labels", indices),
-            arrays.joined_or_none([b.node_attributes for b, _ in full], "node attributes", indices),
+            joined("node_labels"),
+            joined("node_attributes"),
         )
 
     def __len__(self) -> int:
