@@ -109,27 +109,24 @@ def draw_embedding(
 ) -> None:
     """Save a picture of the vectors in two dimensions, coloured by the named classes.
 
-    The two dimensions are those in which the classes differ most (linear discriminants of
-    the leading principal components).
+    The places come from t-SNE, which is not told the classes: only the colours are.
     """
     _require_matplotlib()
     from matplotlib.figure import Figure
     from sklearn.decomposition import PCA
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.pipeline import make_pipeline
+    from sklearn.manifold import TSNE
 
-    to_plane = make_pipeline(
-        PCA(min(20, *vectors.shape), random_state=0), LinearDiscriminantAnalysis(n_components=2)
-    )
-    plane = to_plane.fit_transform(vectors, data.target)
-    figure = Figure(figsize=(7, 5.5), layout="constrained")
+    leading = PCA(min(30, *vectors.shape), random_state=0).fit_transform(vectors)
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    plane = TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(leading)
+    figure = Figure(figsize=(8, 5.5), layout="constrained")
     axes = figure.subplots()
     for index, name in enumerate(data.target_names or ()):
         x, y = plane[data.target == index].T
         marker = "os^vDPX*"[index % 8]  # readable in grey
         axes.scatter(x, y, s=18, marker=marker, alpha=0.75, label=name, linewidths=0)
-    axes.set(title=f"{len(vectors)} graphs, embedded", xticks=[], yticks=[])
-    axes.legend(frameon=False, fontsize=9)
+    axes.set(title=f"{len(vectors)} graphs by their embedding (t-SNE)", xticks=[], yticks=[])
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     form = os.path.splitext(os.fspath(path))[1].lstrip(".") or "png"
     with replacing(path) as file:
         figure.savefig(file, format=form, dpi=150)
@@ -137,9 +134,12 @@ def draw_embedding(
 
 def _linear_svm() -> Any:
     from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
     from sklearn.svm import LinearSVC
 
-    return GridSearchCV(LinearSVC(dual=False), {"C": [1.0, 10.0, 100.0, 1000.0]}, cv=3)
+    scaled = make_pipeline(StandardScaler(), LinearSVC(dual=False))
+    return GridSearchCV(scaled, {"linearsvc__C": [0.01, 0.1, 1.0]}, cv=3)
 
 
 def _require_matplotlib() -> None:

@@ -32,7 +32,7 @@ def random_graphs_needed(
     --------
     >>> import graphmover as gm
     >>> gm.random_graphs_needed(0.1, 0.05, n_dimensions=6, max_nodes=30, gamma=1.0)
-    1467159
+    1466396
     """
     for name, value in (("epsilon", epsilon), ("gamma", gamma)):
         if not (math.isfinite(value) and value > 0):
