@@ -1,0 +1,33 @@
+"""What the README says is true: its Python runs, and its commands exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        exec(block, names)
+    claimed = float(re.search(r"# (0\.\d+) or so", README)[1])
+    assert abs(float(capsys.readouterr().out) - claimed) < 0.03
+    assert np.allclose(names["Z"] @ names["Z"].T, names["K"])
+
+
+def test_the_commands_exist():
+    for command in set(re.findall(r"^graphmover (\w+)", README, re.MULTILINE)):
+        program = f"import sys; sys.argv[1:] = ['{command}', '--help']; "
+        subprocess.run(
+            [sys.executable, "-c", program + "from graphmover.cli import main; main()"],
+            check=True,
+            capture_output=True,
+        )
+    makefile = (Path(__file__).parent.parent / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+        assert f"\n{target}:" in makefile
