@@ -21,7 +21,10 @@ def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_commands_exist():
-    for command in set(re.findall(r"^graphmover (\w+)", README, re.MULTILINE)):
+    shell = "".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL))
+    commands = set(re.findall(r"^graphmover (\w+)", shell, re.MULTILINE))
+    assert commands == {"demo", "embed"}
+    for command in commands:
         program = f"import sys; sys.argv[1:] = ['{command}', '--help']; "
         subprocess.run(
             [sys.executable, "-c", program + "from graphmover.cli import main; main()"],
@@ -29,5 +32,5 @@ def test_the_commands_exist():
             capture_output=True,
         )
     makefile = (Path(__file__).parent.parent / "Makefile").read_text()
-    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+    for target in re.findall(r"^make (\w+)", shell, re.MULTILINE):
         assert f"\n{target}:" in makefile
