@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphmover as gm
-from graphmover.transport import _cpu
 
 
 def random_nodes(rng, n_graphs, largest, *, d=3, labels=0, grid=0, most_mass=4, scale=1.0):
@@ -32,7 +31,9 @@ def assert_equal_to_linear_programme(x, y):
 
 
 @pytest.mark.parametrize("labels", [0, 3])
-@pytest.mark.parametrize("largest_x, largest_y", [(30, 6), (4, 20), (12, 12), (1, 8), (9, 1)])
+@pytest.mark.parametrize(
+    "largest_x, largest_y", [(30, 6), (4, 20), (12, 12), (1, 8), (9, 1), (40, 30), (45, 45)]
+)
 def test_equals_the_linear_programme(labels, largest_x, largest_y):
     rng = np.random.default_rng(largest_x * 100 + largest_y)
     x = random_nodes(rng, 6, largest_x, labels=labels)
@@ -57,6 +58,19 @@ def test_huge_and_tiny_scales(scale):
     rng = np.random.default_rng(7)
     x, y = random_nodes(rng, 4, 10, scale=scale), random_nodes(rng, 4, 5, scale=scale)
     assert_equal_to_linear_programme(x, y)
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_distances_far_smaller_than_the_graph_are_accurate_too(shift):
+    """All but one node stay: the distance is known, and tiny beside the largest cost."""
+    rng = np.random.default_rng(11)
+    for n in (5, 12, 25, 50):
+        points = rng.random((n, 3))
+        moved = points.copy()
+        moved[0, 0] += shift
+        x, y = (gm.NodeEmbeddings(p, np.ones(n, int), [0, n]) for p in (points, moved))
+        expected = (moved[0, 0] - points[0, 0]) / n
+        assert gm.earth_movers_distance(x, y)[0, 0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_masses_that_do_not_fit_a_common_total_exactly():
@@ -101,7 +115,7 @@ def test_properties_of_an_optimum(pair):
     assert (distances[0, 0] <= within_x[0, 1] + distances[1, 0] + 1e-12).all()
     assert (distances[0, 0] <= distances[0, 1] + within_y[1, 0] + 1e-12).all()
     plan, cost = gm.transport_plan(x[0], y[0])
-    assert cost == distances[0, 0]
+    assert cost == pytest.approx(distances[0, 0], rel=1e-13, abs=1e-15)
     assert (plan >= 0).all()
     assert plan.sum(axis=1) == pytest.approx(x[0].weights, abs=1e-14)
     assert plan.sum(axis=0) == pytest.approx(y[0].weights, abs=1e-14)
@@ -125,15 +139,43 @@ def test_one_sink_is_a_mean_and_one_dimension_is_a_sort():
     assert gm.earth_movers_distance(x, y) == pytest.approx(np.array(expected), rel=1e-10)
 
 
-def test_it_ends_on_many_degenerate_problems():
+def test_a_hundred_thousand_degenerate_problems():
+    """Equal points, equal costs, zero masses, more sinks than sources: it ends, and is right."""
     rng = np.random.default_rng(6)
+    n_problems = 0
     for grid, largest, most_mass in itertools.product((1, 2, 3, 0), (2, 7, 20), (0, 1, 3)):
-        x = random_nodes(rng, 40, largest, d=2, grid=grid, labels=2, most_mass=most_mass)
-        y = random_nodes(rng, 40, 7, d=2, grid=grid, labels=2, most_mass=0)
+        x = random_nodes(rng, 70, largest, d=2, grid=grid, labels=2, most_mass=most_mass)
+        y = random_nodes(rng, 40, 12, d=2, grid=grid, labels=2, most_mass=0)
         distances = gm.earth_movers_distance(x, y)
-        assert np.isfinite(distances).all()
-        # Each row and column alone gives the same bits: nothing is carried from pair to pair.
+        n_problems += distances.size
+        # Each pair alone gives the same bits: nothing is carried from pair to pair.
         assert (gm.earth_movers_distance(x[5], y[7]) == distances[5, 7]).all()
+        for i, j in zip(rng.integers(0, 70, 8), rng.integers(0, 40, 8), strict=True):
+            expected = naive.earth_movers_distance(x[i], y[j])
+            assert distances[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert n_problems > 100_000
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_many_sources_are_solved_by_samples(n):
+    """Where samples and settled sources come in: checked by the dual, not by another solver."""
+    rng = np.random.default_rng(n)
+    for m, grid in itertools.product((2, 5, 8, 20), (0, 4)):
+        points = rng.integers(0, grid, (n, 3)) / grid if grid else rng.random((n, 3))
+        x = gm.NodeEmbeddings(points, rng.integers(1, 4, n), [0, n])
+        y = gm.NodeEmbeddings(rng.random((m, 3)), np.ones(m, int), [0, m])
+        distance = gm.earth_movers_distance(x, y)[0, 0]
+        plan, cost = gm.transport_plan(x, y)
+        assert distance == pytest.approx(cost, rel=1e-12)
+        # Prices from the plan's shortest moves between sinks: the dual's value is the distance.
+        costs = np.linalg.norm(x.points[:, None] - y.points[None], axis=2)
+        moves = np.array(
+            [[(costs[plan[:, j] > 0, k] - costs[plan[:, j] > 0, j]).min() for k in range(m)]
+             for j in range(m)]
+        )  # fmt: skip
+        for middle in range(m):
+            moves = np.minimum(moves, moves[:, [middle]] + moves[[middle], :])
+        assert np.diag(moves).min() > -1e-12  # no cycle of moves would gain: optimal
 
 
 def test_threads_and_order_change_nothing():
@@ -155,13 +197,16 @@ def test_graphs_without_nodes_are_infinitely_far():
 
 
 def test_ground_distance_is_the_papers():
+    """Between graphs of one node each the earth mover's distance is the ground distance."""
     rng = np.random.default_rng(9)
-    x, y = random_nodes(rng, 1, 9, labels=2), random_nodes(rng, 1, 9, labels=2)
-    costs = np.empty((len(x.points), len(y.points)))
-    _cpu.ground_distances(x.points, x.labels, y.points, y.labels, costs)
-    for i, j in np.ndindex(costs.shape):
+    x, y = (
+        gm.NodeEmbeddings(rng.random((9, 3)) * 3, [1] * 9, range(10), rng.integers(0, 2, 9))
+        for _ in range(2)
+    )
+    distances = gm.earth_movers_distance(x, y)
+    for i, j in np.ndindex(distances.shape):
         expected = naive.ground_distance(x.points[i], y.points[j], x.labels[i], y.labels[j])
-        assert costs[i, j] == pytest.approx(expected, rel=1e-14)
+        assert distances[i, j] == pytest.approx(expected, rel=1e-14)
 
 
 def test_bad_input_is_named():

@@ -5,10 +5,6 @@ The engines take flat arrays and validate nothing; this module is their public e
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +24,7 @@ _CHUNK = 2**22
 
 
 class _Engine(Protocol):
+    prepare: Any
     distances: Any
     plan: Any
 
@@ -77,23 +74,13 @@ def earth_movers_distance(
     _check_pair(x, y)
     engine = engine_for(device)
     out = np.empty((len(x), len(y)))
-    x_labels, y_labels = _labels(x), _labels(y)
+    y_side = engine.prepare(y.points, y.masses, y.offsets, _labels(y))
 
     def solve(rows: slice) -> None:
-        engine.distances(
-            x.points,
-            x.masses,
-            x.offsets[rows.start : rows.stop + 1],
-            x_labels,
-            y.points,
-            y.masses,
-            y.offsets,
-            y_labels,
-            out[rows],
-        )
+        offsets = x.offsets[rows.start : rows.stop + 1]
+        x_side = engine.prepare(x.points, x.masses, offsets, _labels(x))
+        engine.distances(x_side, y_side, out[rows])
 
-    with _says_if_compiling(engine.distances):
-        solve(slice(0, 0))
     work = (x.node_counts + 1) * len(y.points)
     for_each_chunk(solve, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
     return out
@@ -132,9 +119,17 @@ def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.flo
             raise ValueError(f"{name} must be one graph, got {len(nodes)}; choose one: {name}[0]")
         if not len(nodes.points):
             raise ValueError(f"{name} has no nodes, so there is nothing to move")
-    out = np.empty((len(x.points), len(y.points)))
-    with _says_if_compiling(_cpu.plan):
-        cost = _cpu.plan(x.points, x.masses, _labels(x), y.points, y.masses, _labels(y), out)
+    heavy_x, heavy_y = x.masses > 0, y.masses > 0
+    out = np.zeros((len(x.points), len(y.points)))
+    plan, cost = engine_for("cpu").plan(
+        x.points[heavy_x],
+        x.masses[heavy_x],
+        _labels(x)[heavy_x[: len(_labels(x))]],
+        y.points[heavy_y],
+        y.masses[heavy_y],
+        _labels(y)[heavy_y[: len(_labels(y))]],
+    )
+    out[np.ix_(heavy_x, heavy_y)] = plan
     return out, float(cost)
 
 
@@ -156,19 +151,3 @@ def _check_pair(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
 
 def _labels(nodes: NodeEmbeddings) -> NDArray[np.int64]:
     return np.empty(0, np.int64) if nodes.labels is None else nodes.labels
-
-
-@contextmanager
-def _says_if_compiling(kernel: Any, seconds: float = 1.0) -> Iterator[None]:
-    """Tell the user why the first call ever takes its time; later ones load from the cache."""
-    if kernel.signatures:
-        yield
-        return
-    message = "graphmover: compiling the transport engine (once; it is cached) ..."
-    timer = threading.Timer(seconds, print, (message,), {"file": sys.stderr, "flush": True})
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
