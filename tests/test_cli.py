@@ -119,7 +119,9 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (["embed", "TOY", "-o", "z.xls"], "graphmover: cannot tell the format of z.xls"),
         (["embed", "TOY", "-o", "z.npy", "--gamma", "wide"], "--gamma must be a positive number"),
         (["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "gamma must be a positive number"),
-        (["embed", "TOY", "-o", "no/z.npy"], "no/"),
+        (["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
+        (["demo", "--picture", "no/p.png"], "cannot write no/p.png: there is no folder no"),
+        (["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
         (["embed", "TOY", "-o", "z.npy", "-r", "0"], "Invalid value for '--components'"),
         (["embed", "TOY"], "Missing option"),
         (["mebed"], "No such command"),
@@ -134,17 +136,31 @@ def test_errors_are_one_line_and_leave_nothing(tu_folder, tmp_path, arguments, m
     assert not list(tmp_path.iterdir())
 
 
+def test_a_reader_that_stops_reading_is_no_error(tu_folder):
+    command = " ".join([sys.executable, "-c", f"'{COMMAND[-1]}'", "embed", str(tu_folder)])
+    answer = subprocess.run(
+        f"{command} -q -r 5000 -o - | head -c 10",
+        shell=True,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert answer.stdout == "randomgrap"
+    assert "Error" not in answer.stderr
+
+
 def test_ctrl_c_leaves_no_partial_file(tmp_path):
     real_dataset("ENZYMES")
     process = subprocess.Popen(
-        [*COMMAND, "embed", "ENZYMES", "-o", str(tmp_path / "z.csv"), "-r", "20000"],
+        [*COMMAND, "embed", "ENZYMES", "-o", str(tmp_path / "z.csv"), "-r", "50000"],
         stderr=subprocess.PIPE,
         text=True,
     )
     time.sleep(6)
     assert process.poll() is None, "it ended before it could be interrupted"
     process.send_signal(signal.SIGINT)
-    _, shown = process.communicate(timeout=60)
-    assert process.returncode != 0
+    _, shown = process.communicate(timeout=5)
+    assert process.returncode == 130
     assert "Traceback" not in shown
+    assert shown.endswith("graphmover: interrupted, nothing was written\n")
     assert not list(tmp_path.iterdir())

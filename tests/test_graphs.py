@@ -163,6 +163,19 @@ def test_in_a_batch_the_culprits_index_is_named():
         gm.GraphBatch.from_edges(counts, [1, 2], edges, node_labels=["a", 1, 2, {}, 3])
     with pytest.raises(ValueError, match="edges has 3 rows, expected 2"):
         gm.GraphBatch.from_edges(counts, [1, 1], edges)
+    with pytest.raises(TypeError, match="node_counts must be a one-dimensional array of whole"):
+        gm.GraphBatch.from_edges([2.7, 3], [1, 2], edges)
+    with pytest.raises(ValueError, match="graph 1: edge_counts is -1"):
+        gm.GraphBatch.from_edges(counts, [4, -1], edges)
+    with pytest.raises(ValueError, match="node_counts has 2 entries, edge_counts 1"):
+        gm.GraphBatch.from_edges(counts, [3], edges)
+    with pytest.raises(ValueError, match=r"directed has the shape \(1,\), expected \(2,\)"):
+        gm.GraphBatch.from_edges(counts, [1, 2], edges, directed=[True])
+
+
+def test_a_batch_cannot_be_changed_through_its_graphs(batch):
+    with pytest.raises(ValueError, match="read-only"):
+        batch[0].node_labels[0] = "z"
 
 
 @settings(max_examples=50, deadline=None)

@@ -496,10 +496,6 @@ def test_callers_objects_are_unchanged():
     assert (graph._adj, graph._node) == before[0]
     np.testing.assert_array_equal(dense, before[1])
     assert noncanonical.indices.tolist() == [1, 1, 0, 0]
-    batch = as_graph_batch(FULL)
-    batch.node_labels[0], batch.node_attributes[0, 0] = "changed", -1.0
-    assert FULL.node_labels[0] == "C"
-    assert FULL.node_attributes[0, 0] == 0.0
 
 
 def test_no_library_is_imported_to_find_out():

@@ -57,10 +57,14 @@ class Identity:
     pass
 
 
-def test_objects_need_a_repr_of_their_own():
+def test_objects_need_more_than_an_address():
     assert code(Element.CARBON) == code(Element.CARBON)
-    with pytest.raises(TypeError, match="has no repr of its own"):
-        code(Identity())
+    assert code(1 + 0j) == [1]
+    for label in (Identity(), lambda: None):
+        with pytest.raises(TypeError, match="is told apart by its address only"):
+            code(label)
+    with pytest.raises(ValueError, match="a node label holds nan"):
+        code((1, float("nan")))
 
 
 def test_codes_are_the_same_in_every_process():

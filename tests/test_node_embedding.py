@@ -64,7 +64,7 @@ def test_weights_are_kept_whole_or_rounded_as_stated():
         nodes = gm.embed_nodes(scaled)
         assert nodes.weights == pytest.approx([2 / 14, 0.5, 5 / 14], abs=1e-13)
         assert nodes.points == pytest.approx(gm.embed_nodes(graph).points, abs=1e-9)
-    with pytest.raises(ValueError, match="graph 1: mass inf"):
+    with pytest.raises(ValueError, match="graph 1: its edge weights add up to more than 1e308"):
         gm.embed_nodes([path(2), gm.Graph(3, [(0, 1), (1, 2)], edge_weights=[1e308, 1e308])])
 
 
@@ -84,8 +84,25 @@ def test_labels_are_carried():
     assert (refined == gm.wl_labels(gm.as_graph_batch(labelled), 1)).all()
     structure = gm.embed_nodes(labelled, use_node_labels=False, wl_iterations=1).labels
     assert (structure == gm.wl_labels(gm.as_graph_batch(path(3)), 1)).all()
-    with pytest.raises(ValueError, match="the graphs have no node labels"):
+    assert gm.embed_nodes(labelled, use_node_labels=np.False_).labels is None
+    with pytest.raises(ValueError, match="not all graphs have node labels"):
         gm.embed_nodes(path(3), use_node_labels=True)
+    for bad in ("yes", 0, None):
+        with pytest.raises(ValueError, match="use_node_labels must be True, False or"):
+            gm.embed_nodes(labelled, use_node_labels=bad)
+
+
+def test_what_was_checked_cannot_change_afterwards():
+    points = np.zeros((2, 1))
+    nodes = gm.NodeEmbeddings(points, [1, 1], [0, 2])
+    points[0] = np.nan
+    assert np.isfinite(nodes.points).all()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "a"])
+def test_bad_numbers_of_threads(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+        gm.embed_nodes(path(3), n_jobs=n_jobs)
 
 
 def test_choosing_graphs():

@@ -127,3 +127,19 @@ def test_7_no_global_state(name, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
     for graph, copy in zip(graphs, copies, strict=True):
         assert networkx.utils.graphs_equal(graph, copy)
+
+
+def test_7_blas_threads_are_what_they_were():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    from graphmover._parallel import single_threaded_blas
+
+    def blas():
+        info = threadpoolctl.threadpool_info()
+        return [library["num_threads"] for library in info if library["user_api"] == "blas"]
+
+    before = blas()
+    with single_threaded_blas():
+        with single_threaded_blas():
+            assert set(blas()) <= {1}
+        assert set(blas()) <= {1}
+    assert blas() == before

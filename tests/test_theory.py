@@ -24,6 +24,8 @@ def test_it_is_the_least_number_that_fulfils_theorem_1():
         ({"epsilon": 0}, "epsilon must be a positive number, got 0"),
         ({"gamma": math.inf}, "gamma must be a positive number, got inf"),
         ({"delta": 1.5}, "delta must be between 0 and 1, got 1.5"),
+        ({"epsilon": "a"}, "epsilon must be a number, got 'a'"),
+        ({"epsilon": 1e-200}, "no number of random graphs is that precise"),
         ({"max_nodes": 0}, "max_nodes must be at least 1, got 0"),
         ({"n_dimensions": 1.5}, "n_dimensions must be a whole number"),
     ],

@@ -12,6 +12,11 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def is_choice_of_labels(value: Any) -> bool:
+    """Tell whether a value may stand for ``use_node_labels``."""
+    return isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto")
+
+
 def require_whole(name: str, value: Any, least: int) -> None:
     """Refuse what is not a whole number of at least ``least``."""
     if not is_whole(value):

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written: asked before long work, not after it."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"cannot write {target}: it is a folder")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"cannot write {target}: the folder {target.parent} is read-only")
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of ``path`` only when the block ends without error."""
+    require_writable(path)
     target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with open(draft, "wb") as file:
             yield file

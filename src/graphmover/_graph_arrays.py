@@ -23,6 +23,18 @@ def ranges(starts: Ints, counts: Ints) -> Ints:
     return np.arange(len(shifts)) + shifts
 
 
+def count_array(name: str, counts: ArrayLike) -> Ints:
+    """Return numbers of nodes or edges per graph."""
+    array = np.asarray(counts)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TypeError(f"{name} must be a one-dimensional array of whole numbers")
+    array = array.astype(np.int64)
+    if (array < 0).any():
+        at = int(np.argmax(array < 0))
+        raise ValueError(f"graph {at}: {name} is {array[at]}, expected no negative number")
+    return array
+
+
 def offsets_of(counts: ArrayLike) -> Ints:
     """Turn the sizes of consecutive segments into their boundaries, starting at 0."""
     sizes = np.asarray(counts, dtype=np.int64)
@@ -185,7 +197,8 @@ def _warn_if_one_way(
 ) -> None:
     one_way = np.setxor1d(ahead[0], behind[0], assume_unique=True)
     if not len(one_way) and ahead[1] is not None and behind[1] is not None:
-        one_way = ahead[0][ahead[1] != behind[1]]
+        rounding = 1e-12 * ahead[1]  # as in a matrix of correlations
+        one_way = ahead[0][np.abs(ahead[1] - behind[1]) > rounding]
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
         warnings.warn(

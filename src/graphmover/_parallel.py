@@ -6,13 +6,18 @@ rows of the result, so neither the number of threads nor the cutting can change 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
+
+from graphmover._checks import is_whole
 
 
 def chunks(work: NDArray[np.int64], most: int) -> Iterator[slice]:
@@ -41,21 +46,56 @@ def for_each_chunk(
     work : ndarray
         How much each graph costs, in the unit of ``most``.
     n_jobs : int or None
-        As in scikit-learn: None is 1 (or joblib's context), -1 is all cores.
+        As in scikit-learn: None is 1, -1 is all cores, -2 all but one.
     """
-    threads = min(effective_n_jobs(n_jobs), len(work))
+    n_threads = min(_number_of_threads(n_jobs), len(work))
     with tqdm(total=len(work), desc=progress, unit="graph", disable=progress is None) as bar:
-        if threads <= 1:
+        if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
             for rows in chunks(work, most):
                 function(rows)
                 bar.update(rows.stop - rows.start)
             return
-        pool = ThreadPoolExecutor(threads)
+        # The main thread only waits, even for a single other: so Ctrl-C is heard at once.
+        pool = ThreadPoolExecutor(max(n_threads, 1))
         try:
             started = {pool.submit(function, rows): rows for rows in chunks(work, most)}
             for future in as_completed(started):
                 future.result()
                 rows = started[future]
                 bar.update(rows.stop - rows.start)
-        finally:  # an error or Ctrl-C: what has not begun is not begun
-            pool.shutdown(wait=True, cancel_futures=True)
+        finally:  # after an error or Ctrl-C, what has not begun is not begun
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _number_of_threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
+    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limit = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep BLAS from starting threads of its own for our many small matrices.
+
+    They would be many times slower. The first to enter sets the limit and the last to leave
+    restores what was before.
+    """
+    global _blas_users, _blas_limit  # noqa: PLW0603 - the limit belongs to the whole process
+    with _blas_lock:
+        if _blas_users == 0:
+            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0 and _blas_limit is not None:
+                _blas_limit.restore_original_limits()

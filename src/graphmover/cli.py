@@ -6,6 +6,7 @@ Imports that take time happen inside the commands, so that ``--help`` is quick.
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -36,6 +37,8 @@ class NodeLabels(StrEnum):
     no = "no"
 
 
+_INTERRUPTED = 130  # what shells expect after Ctrl-C
+
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random state.")]
 Components = Annotated[
@@ -47,8 +50,16 @@ def main() -> None:
     """Run the command line; an error is one line, not a traceback."""
     try:
         app()
+    except BrokenPipeError:  # the reader of our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (ImportError, OSError, TypeError, ValueError) as error:
         sys.exit(f"graphmover: {error}")
+    except SystemExit as stop:
+        if stop.code == _INTERRUPTED:  # leave at once, whatever threads are still busy
+            print("graphmover: interrupted, nothing was written", file=sys.stderr, flush=True)
+            os._exit(_INTERRUPTED)
+        raise
 
 
 def _show_version(wanted: bool) -> None:
@@ -80,10 +91,11 @@ def demo(
     seed: Seed = 0,
 ) -> None:
     """Make families of graphs, embed them, tell them apart, and draw them."""
-    from graphmover.demo import run_demo
+    from graphmover.demo import draw_embedding, require_picture, run_demo
 
-    data, scores = run_demo(
-        n_graphs=graphs, n_components=components, picture=picture, n_jobs=jobs, random_state=seed
+    require_picture(picture)
+    data, vectors, scores = run_demo(
+        n_graphs=graphs, n_components=components, n_jobs=jobs, random_state=seed
     )
     families = data.target_names or ()
     print(f"{len(data.graphs)} graphs of {len(families)} families: {', '.join(families)}")
@@ -93,6 +105,7 @@ def demo(
     for score in scores:
         accuracy = f"{100 * score.mean:5.1f} +- {100 * score.std:3.1f} %"
         print(f"{score.method:<{width}}   {accuracy}   {score.seconds:5.1f}")
+    draw_embedding(vectors, data, picture)
     print(f"\nPicture: {picture}")
 
 
@@ -136,7 +149,8 @@ def embed(
     )
     shape = embed_dataset(source, embedding, output)
     if not quiet:
-        print(f"{shape[0]} graphs x {shape[1]} features -> {output}", file=sys.stderr)
+        where = "standard output" if str(output) == "-" else output
+        print(f"{shape[0]} graphs x {shape[1]} features -> {where}", file=sys.stderr)
 
 
 def _number(text: str) -> float:

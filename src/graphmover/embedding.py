@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover import __version__
-from graphmover._checks import is_whole
+from graphmover._checks import is_choice_of_labels, is_whole
 from graphmover._files import replacing
 from graphmover._parallel import for_each_chunk
 from graphmover._random import random_generator
@@ -50,13 +50,14 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "max_random_nodes": (_is_whole(1), "a whole number of at least 1"),
     "n_dimensions": (_is_whole(1), "a whole number of at least 1"),
     "sampling": (lambda x: x in SAMPLINGS, f"one of {', '.join(SAMPLINGS)}"),
-    "use_node_labels": (lambda x: isinstance(x, bool) or x == "auto", 'True, False or "auto"'),
+    "use_node_labels": (is_choice_of_labels, 'True, False or "auto"'),
     "wl_iterations": (_is_whole(0), "a whole number that is not negative"),
     "device": (lambda x: x in DEVICES, f"one of {', '.join(DEVICES)}"),
     "n_jobs": (
         lambda x: x is None or (is_whole(x) and x != 0),
         "None or a whole number other than 0",
     ),
+    "verbose": (lambda x: isinstance(x, bool | np.bool_ | int), "True or False"),
 }
 
 
@@ -73,7 +74,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Number of random graphs and of features, the paper's R. More is better and costs
         proportionally more.
     gamma : float or "scale"
-        The kernel's bandwidth; "scale" is 1 / (median of the training distances).
+        The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 where
+        that is 0 up to rounding.
     max_random_nodes : int
         Random graphs have 1 to this many nodes, the paper's D_max.
     n_dimensions : int
@@ -88,7 +90,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. Where labels are
         not used, or there are none, one common label is refined: structure alone.
     device : {"cpu", "auto"}
-        What computes the distances.
+        What computes the distances; "auto" is the fastest there is.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. Results do not depend on it.
     random_state : int, None, numpy.random.Generator or RandomState
@@ -104,6 +106,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         The bandwidth in use.
     uses_node_labels_ : bool
         Whether node labels count.
+    wl_iterations_ : int
+        The number of Weisfeiler-Lehman iterations in use.
 
     Examples
     --------
@@ -147,14 +151,15 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Parameters
         ----------
         X : GraphBatch or anything `as_graph_batch` takes
-            The training graphs.
+            The training graphs. Labels are read from the node attribute ``"label"``, weights
+            from the edge attribute ``"weight"``; `as_graph_batch` takes other names.
         y : ignored
         """
         nodes = self._draw_random_graphs(as_graph_batch(X))
         self._set_gamma(self._distances_of_nodes(nodes) if self.gamma == "scale" else None)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Fit and embed the training graphs, computing their distances once.
 
         Parameters
@@ -166,9 +171,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         -------
         ndarray of shape (len(X), n_components)
         """
-        batch = as_graph_batch(X)
-        nodes = self._draw_random_graphs(batch)
-        _warn_of_empty_graphs(batch)
+        nodes = self._draw_random_graphs(as_graph_batch(X))
         distances = self._distances_of_nodes(nodes)
         self._set_gamma(distances)
         return self._features(distances)
@@ -207,14 +210,19 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         batch = as_graph_batch(X)
         if self.uses_node_labels_ and batch.node_labels is None and batch.n_nodes:
             raise ValueError(
-                "the model was fitted with node labels, but these graphs have none: give them "
-                "labels, or fit with use_node_labels=False"
+                "the model was fitted with node labels, but not all of these graphs have them: "
+                "give all graphs labels, or fit with use_node_labels=False"
             )
         _warn_of_empty_graphs(batch)
         out = np.empty((len(batch), len(self.random_graphs_)))
 
         def compute(rows: slice) -> None:
-            nodes = self._embed_nodes(batch[rows], n_jobs=1)
+            nodes = embed_nodes(
+                batch[rows],
+                self.random_graphs_.n_dimensions,
+                use_node_labels=self.uses_node_labels_,
+                wl_iterations=self.wl_iterations_,
+            )
             out[rows] = earth_movers_distance(nodes, self.random_graphs_, device=self.device)
 
         for_each_chunk(
@@ -257,6 +265,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             "parameters": np.array(json.dumps(parameters)),
             "gamma": np.array(self.gamma_),
             "uses_node_labels": np.array(self.uses_node_labels_),
+            "wl_iterations": np.array(self.wl_iterations_),
             "points": graphs.points,
             "masses": graphs.masses,
             "offsets": graphs.offsets,
@@ -276,10 +285,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             The file is damaged, is no model, or is of a format this version cannot read.
         """
         arrays = _read_arrays(path)
-        model_format = int(arrays["format"])
-        if model_format != MODEL_FORMAT:
+        if arrays["format"].shape or arrays["format"] != MODEL_FORMAT:
             raise ValueError(
-                f"{os.fspath(path)} has model format {model_format} (graphmover "
+                f"{os.fspath(path)} has model format {arrays['format']} (graphmover "
                 f"{arrays['version']}), but graphmover {__version__} reads format {MODEL_FORMAT}: "
                 f"use that version, or fit and save the model anew"
             )
@@ -288,16 +296,27 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             model._check_parameters()
             model.gamma_ = float(arrays["gamma"])
             model.uses_node_labels_ = bool(arrays["uses_node_labels"])
+            model.wl_iterations_ = int(arrays["wl_iterations"])
             model.random_graphs_ = NodeEmbeddings(
                 arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
             )
-            if not (math.isfinite(model.gamma_) and model.gamma_ > 0):
-                raise ValueError(f"gamma is {model.gamma_}")
-            if model.random_graphs_.n_dimensions != model.n_dimensions:
-                raise ValueError("the random graphs have the wrong dimension")
+            model._check_fitted_state()
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
         return model
+
+    def _check_fitted_state(self) -> None:
+        """Refuse what `fit` could not have left."""
+        if not (math.isfinite(self.gamma_) and self.gamma_ > 0):
+            raise ValueError(f"gamma is {self.gamma_}")
+        if self.wl_iterations_ < 0:
+            raise ValueError(f"wl_iterations is {self.wl_iterations_}")
+        if (self.random_graphs_.labels is not None) != (
+            self.uses_node_labels_ or self.wl_iterations_ > 0
+        ):
+            raise ValueError("the random graphs have labels and should not, or the reverse")
+        if not len(self.random_graphs_) or (self.random_graphs_.node_counts == 0).any():
+            raise ValueError("a random graph has no nodes")
 
     @property
     def _n_features_out(self) -> int:
@@ -313,7 +332,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             value = getattr(self, name)
             if not allowed(value):
                 raise ValueError(f"{name} must be {expected}, got {value!r}")
-        if self.sampling == "uniform" and self.use_node_labels is True:
+        if self.sampling == "uniform" and self.use_node_labels not in ("auto", False):
             raise ValueError(
                 'use_node_labels=True needs sampling="anchor": uniform random graphs have no labels'
             )
@@ -324,14 +343,22 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             )
 
     def _draw_random_graphs(self, batch: GraphBatch) -> NodeEmbeddings:
-        """Set ``random_graphs_`` and ``uses_node_labels_``; return the training nodes."""
+        """Fit all but gamma; return the training nodes."""
         self._check_parameters()
+        _warn_of_empty_graphs(batch)
         rng = random_generator(self.random_state)
         if self.use_node_labels == "auto":
-            self.uses_node_labels_ = batch.node_labels is not None and self.sampling == "anchor"
+            uses_node_labels = batch.node_labels is not None and self.sampling == "anchor"
         else:
-            self.uses_node_labels_ = bool(self.use_node_labels)
-        nodes = self._embed_nodes(batch, n_jobs=self.n_jobs)
+            uses_node_labels = bool(self.use_node_labels)
+        nodes = embed_nodes(
+            batch,
+            self.n_dimensions,
+            use_node_labels=uses_node_labels,
+            wl_iterations=self.wl_iterations,
+            n_jobs=self.n_jobs,
+            progress="embedding nodes" if self.verbose else None,
+        )
         self.random_graphs_ = sample_random_graphs(
             nodes,
             self.n_components,
@@ -339,16 +366,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             sampling=self.sampling,
             random_state=rng,
         )
+        self.uses_node_labels_ = uses_node_labels
+        self.wl_iterations_ = int(self.wl_iterations)
         return nodes
-
-    def _embed_nodes(self, batch: GraphBatch, n_jobs: int | None) -> NodeEmbeddings:
-        return embed_nodes(
-            batch,
-            self.n_dimensions,
-            use_node_labels=self.uses_node_labels_,
-            wl_iterations=self.wl_iterations,
-            n_jobs=n_jobs,
-        )
 
     def _distances_of_nodes(self, nodes: NodeEmbeddings) -> NDArray[np.float64]:
         return earth_movers_distance(
@@ -364,7 +384,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             self.gamma_ = float(self.gamma)
             return
         median = float(np.median(distances[np.isfinite(distances)]))
-        self.gamma_ = 1.0 / median if median > 0 else 1.0
+        # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
+        self.gamma_ = 1.0 / median if median > 1e-9 else 1.0
 
     def _features(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Algorithm 1, lines 6-8, in place."""
@@ -400,5 +421,7 @@ def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     except FileNotFoundError:
         raise
     except Exception as error:  # zip, zlib, NumPy and text errors: all mean the same here
-        raise ValueError(f"{os.fspath(path)} is not a graphmover model: {error}") from error
+        raise ValueError(
+            f"{os.fspath(path)} is not a graphmover model, or it is damaged: save writes one"
+        ) from error
     return arrays

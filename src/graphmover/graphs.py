@@ -150,7 +150,10 @@ class Graph:
 
 
 class GraphBatch:
-    """Many graphs as flat arrays: what `as_graph_batch` returns.
+    """Many graphs as flat, read-only arrays: what `as_graph_batch` returns.
+
+    Build one by `as_graph_batch` or `from_edges`: the constructor takes these very arrays and
+    checks nothing.
 
     ``batch[3]`` is a `Graph`; ``batch[2:9]``, ``batch[[5, 1]]`` and ``batch[mask]`` are
     batches. It has a length, a shape ``(N,)``, and iterates over graphs, so that
@@ -189,12 +192,12 @@ class GraphBatch:
         node_labels: NDArray[Any] | None = None,
         node_attributes: NDArray[np.float64] | None = None,
     ) -> None:
-        self.offsets = offsets
-        self.indptr = indptr
-        self.indices = indices
-        self.edge_weights = edge_weights
-        self.node_labels = node_labels
-        self.node_attributes = node_attributes
+        self.offsets = _read_only(offsets)
+        self.indptr = _read_only(indptr)
+        self.indices = _read_only(indices)
+        self.edge_weights = None if edge_weights is None else _read_only(edge_weights)
+        self.node_labels = None if node_labels is None else _read_only(node_labels)
+        self.node_attributes = None if node_attributes is None else _read_only(node_attributes)
 
     @classmethod
     def from_edges(
@@ -228,18 +231,23 @@ class GraphBatch:
         >>> gm.GraphBatch.from_edges([2, 3], [1, 2], [(0, 1), (0, 1), (1, 2)])
         GraphBatch(3 edges over 5 nodes in 2 graphs)
         """
-        nodes = np.asarray(node_counts, dtype=np.int64)
+        nodes = arrays.count_array("node_counts", node_counts)
+        per_graph = arrays.count_array("edge_counts", edge_counts)
+        if len(nodes) != len(per_graph):
+            raise ValueError(f"node_counts has {len(nodes)} entries, edge_counts {len(per_graph)}")
         if len(nodes) and nodes.max() > np.iinfo(np.int32).max:
             index = int(np.argmax(nodes))
             raise ValueError(f"graph {index}: {nodes[index]} nodes are more than 2**31 - 1")
         offsets = arrays.offsets_of(nodes)
         pairs = arrays.edge_array(edges)
-        graph_of_edge = np.repeat(np.arange(len(nodes)), np.asarray(edge_counts, dtype=np.int64))
+        graph_of_edge = np.repeat(np.arange(len(nodes)), per_graph)
         if len(pairs) != len(graph_of_edge):
             raise ValueError(f"edges has {len(pairs)} rows, expected {len(graph_of_edge)}")
         weights = None if edge_weights is None else arrays.weight_array(edge_weights)
         arrays.check_edges(nodes, graph_of_edge, pairs, weights)
         oriented = None if directed is None else np.asarray(directed, dtype=bool)
+        if oriented is not None and oriented.shape != nodes.shape:
+            raise ValueError(f"directed has the shape {oriented.shape}, expected {nodes.shape}")
         indptr, indices, merged = arrays.undirected_rows(
             offsets, graph_of_edge, pairs, weights, oriented
         )
@@ -312,7 +320,8 @@ class GraphBatch:
     @property
     def edge_counts(self) -> NDArray[np.int64]:
         """Number of undirected edges of each graph."""
-        return np.diff(self.indptr[self.offsets]) // 2
+        counts: NDArray[np.int64] = np.diff(self.indptr[self.offsets]) // 2
+        return counts
 
     @property
     def adjacency_weights(self) -> NDArray[np.float64]:
@@ -362,3 +371,9 @@ class GraphBatch:
             + ("" if self.edge_weights is None else ", edge weights")
             + ")"
         )
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

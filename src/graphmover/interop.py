@@ -84,11 +84,16 @@ def _each(graphs: Any) -> Iterable[Any]:
         )
     if converter_of(type(graphs)) is not None:
         return [graphs]
-    if isinstance(graphs, Iterable) and not isinstance(graphs, str | bytes | bytearray | Mapping):
+    is_table = hasattr(graphs, "columns") and hasattr(graphs, "to_numpy")
+    if (
+        isinstance(graphs, Iterable)
+        and not is_table
+        and not isinstance(graphs, str | bytes | bytearray | Mapping)
+    ):
         return graphs
     raise TypeError(
         f"got an object of type {type(graphs).__name__}, expected graphs: {_ACCEPTED}, or an "
-        f"iterable of these"
+        f"iterable of these" + _hint(graphs)
     )
 
 
@@ -112,6 +117,8 @@ def _hint(graph: Any) -> str:
         return ". Join batches with GraphBatch.concatenate"
     if isinstance(graph, list | tuple):
         return ". Wrap a matrix with numpy.array"
+    if hasattr(graph, "to_numpy"):
+        return ". A data frame that holds a matrix goes in by its to_numpy()"
     return ""
 
 

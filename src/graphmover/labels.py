@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._checks import require_whole
-from graphmover.graphs import GraphBatch
+from graphmover.interop import as_graph_batch
 
 _INT64 = np.iinfo(np.int64)
 
@@ -50,6 +50,8 @@ def _content(label: Any) -> int | bytes:
     """Write a label as a whole number or as bytes that say all that ``==`` looks at."""
     if isinstance(label, np.generic):
         label = label.item()
+    if isinstance(label, numbers.Complex) and label.imag == 0:
+        label = label.real
     if isinstance(label, numbers.Real | Decimal):
         return _number_content(label)
     if isinstance(label, str):
@@ -63,16 +65,18 @@ def _content(label: Any) -> int | bytes:
         if isinstance(label, frozenset):
             return b"set:" + b"".join(sorted(parts))
         return b"tuple:" + b"".join(parts)
-    if getattr(type(label), "__repr__") is object.__repr__:  # noqa: B009
+    if " at 0x" in repr(label):
         raise TypeError(
-            f"the node label {label!r} has no repr of its own, so no code that stays the same "
-            f"from one process to the next: use numbers, strings or tuples as labels"
+            f"the node label {label!r} is told apart by its address only, which changes from one "
+            f"process to the next: use numbers, strings or tuples as labels"
         )
     return f"{type(label).__module__}.{type(label).__qualname__}:{label!r}".encode()
 
 
 def _number_content(label: Any) -> int | bytes:
     """6, 6.0, True and Fraction(6) are equal, hence one label: an exact ratio tells."""
+    if label != label:  # noqa: PLR0124 - that is what NaN means
+        raise ValueError(f"a node label holds {label!r}, which equals no label, not even itself")
     try:
         numerator, denominator = label.as_integer_ratio()
     except OverflowError:
@@ -82,12 +86,12 @@ def _number_content(label: Any) -> int | bytes:
     return b"ratio:%x/%x" % (numerator, denominator)
 
 
-def wl_labels(batch: GraphBatch, iterations: int) -> NDArray[np.int64]:
+def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
     """Refine node labels by the labels around them (Weisfeiler-Lehman).
 
     Parameters
     ----------
-    batch : GraphBatch
+    graphs : GraphBatch or anything `as_graph_batch` takes
         Graphs without node labels start from one label for all nodes: the first
         iteration then tells apart degrees.
     iterations : int
@@ -96,18 +100,19 @@ def wl_labels(batch: GraphBatch, iterations: int) -> NDArray[np.int64]:
 
     Returns
     -------
-    ndarray of shape (batch.n_nodes,)
-        64-bit codes; the nodes of graph i are ``batch.offsets[i]`` to ``batch.offsets[i + 1]``.
+    ndarray of shape (number of nodes,)
+        64-bit codes; those of graph i are ``batch.offsets[i]`` to ``batch.offsets[i + 1]``.
 
     Examples
     --------
     >>> import graphmover as gm
-    >>> path = gm.as_graph_batch(gm.Graph(3, [(0, 1), (1, 2)]))
+    >>> path = gm.Graph(3, [(0, 1), (1, 2)])
     >>> ends_and_middle = gm.wl_labels(path, 1)
     >>> bool(ends_and_middle[0] == ends_and_middle[2] != ends_and_middle[1])
     True
     """
     require_whole("iterations", iterations, least=0)
+    batch = as_graph_batch(graphs)
     if batch.node_labels is None:
         labels = np.zeros(batch.n_nodes, dtype=np.uint64)
     else:

@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._checks import is_whole, require_whole
+from graphmover._checks import is_choice_of_labels, is_whole, require_whole
 from graphmover._graph_arrays import chosen_rows, offsets_of, ranges
-from graphmover._parallel import for_each_chunk
+from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.labels import wl_labels
@@ -28,12 +28,12 @@ from graphmover.labels import wl_labels
 #: would turn the eigenvectors by more than 1e-8.
 SAME_EIGENVALUE = 1e-7
 
-#: Masses that are not whole numbers are rounded to whole multiples of 1 / 2**44 of a graph's
-#: total: an error below 6e-14 of the total per node.
-ROUNDED_TOTAL = 2**44
-
-#: Whole masses up to this total per graph are kept as they are.
+#: Whole masses up to this total per graph are kept as they are; others are rounded to whole
+#: multiples of 2**-53 of their graph's total, an error below 1e-16 of it per node.
 LARGEST_TOTAL = 2**53
+
+#: One thread takes about this many entries of Laplacians at a time.
+_CHUNK = 2**18
 
 
 class NodeEmbeddings:
@@ -45,7 +45,7 @@ class NodeEmbeddings:
         The embeddings of all nodes, graph after graph.
     masses : array-like of shape (number of nodes,)
         Non-negative, not all zero within a graph. Whole numbers are kept; others are
-        rounded to multiples of 2**-44 of their graph's total.
+        rounded to multiples of 2**-53 of their graph's total.
     offsets : array-like of shape (N + 1,)
         The nodes of graph i are ``offsets[i]`` to ``offsets[i + 1]``.
     labels : array-like of whole numbers, one per node, optional
@@ -154,6 +154,7 @@ def embed_nodes(
     use_node_labels: bool | Literal["auto"] = "auto",
     wl_iterations: int = 0,
     n_jobs: int | None = None,
+    progress: str | None = None,
 ) -> NodeEmbeddings:
     """Embed the nodes of every graph by its normalised Laplacian's smallest eigenvectors.
 
@@ -169,6 +170,8 @@ def embed_nodes(
         none, more than 0 iterations refine one common label: structure alone.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. The result does not depend on it.
+    progress : str or None
+        The name of a progress bar on standard error; None shows none.
 
     Returns
     -------
@@ -187,9 +190,11 @@ def embed_nodes(
     """
     require_whole("n_dimensions", n_dimensions, least=1)
     require_whole("wl_iterations", wl_iterations, least=0)
+    if not is_choice_of_labels(use_node_labels):
+        raise ValueError(f'use_node_labels must be True, False or "auto", got {use_node_labels!r}')
     batch = as_graph_batch(graphs)
     labels = _codes(batch, use_node_labels, wl_iterations)
-    degrees = _segment_sums(batch.adjacency_weights, batch.indptr)
+    degrees = _degrees(batch)
     points = np.zeros((batch.n_nodes, n_dimensions))
 
     def embed(rows: slice) -> None:
@@ -201,20 +206,31 @@ def embed_nodes(
                     _normalised_laplacian(batch, int(first), int(last), degrees), width
                 )
 
-    for_each_chunk(embed, batch.node_counts**2, most=2**20, n_jobs=n_jobs)
+    work = (batch.node_counts + 1) ** 2
+    with single_threaded_blas():
+        for_each_chunk(embed, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
     return NodeEmbeddings._trusted(points, _degree_masses(degrees, batch), batch.offsets, labels)
 
 
 def _codes(
     batch: GraphBatch, use_node_labels: bool | str, wl_iterations: int
 ) -> NDArray[np.int64] | None:
-    if use_node_labels is True and batch.node_labels is None and batch.n_nodes:
-        raise ValueError("use_node_labels=True, but the graphs have no node labels")
-    if use_node_labels is False and batch.node_labels is not None:
+    wanted = batch.node_labels is not None if use_node_labels == "auto" else bool(use_node_labels)
+    if wanted and batch.node_labels is None and batch.n_nodes:
+        raise ValueError("use_node_labels=True, but not all graphs have node labels")
+    if not wanted:
+        if not wl_iterations:
+            return None
         batch = GraphBatch(batch.offsets, batch.indptr, batch.indices)
-    if not wl_iterations and batch.node_labels is None and use_node_labels is not True:
-        return None
     return wl_labels(batch, wl_iterations)
+
+
+def _degrees(batch: GraphBatch) -> NDArray[np.float64]:
+    degrees: NDArray[np.float64] = _segment_sums(batch.adjacency_weights, batch.indptr)
+    overflowing = np.flatnonzero(~np.isfinite(_segment_sums(degrees, batch.offsets)))
+    if len(overflowing):
+        raise ValueError(f"graph {overflowing[0]}: its edge weights add up to more than 1e308")
+    return degrees
 
 
 def _normalised_laplacian(
@@ -282,15 +298,15 @@ def _whole_masses(masses: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[n
 
 
 def _rounded_to_total(masses: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round to whole numbers that add up to ROUNDED_TOTAL: the largest takes up the slack."""
+    """Round to whole numbers that add up to LARGEST_TOTAL: the largest takes up the slack."""
     masses = masses / masses.max()  # no overflow in the sum
-    whole: NDArray[np.int64] = np.rint(masses / masses.sum() * ROUNDED_TOTAL).astype(np.int64)
-    whole[np.argmax(whole)] += ROUNDED_TOTAL - whole.sum()
+    whole: NDArray[np.int64] = np.rint(masses / masses.sum() * LARGEST_TOTAL).astype(np.int64)
+    whole[np.argmax(whole)] += LARGEST_TOTAL - whole.sum()
     return whole
 
 
 def _checked_points(points: ArrayLike) -> NDArray[np.float64]:
-    array = np.ascontiguousarray(points, dtype=np.float64)
+    array = np.array(points, dtype=np.float64, order="C")
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(f"points must have the shape (nodes, dimensions), got {array.shape}")
     if not (np.abs(array) <= 1e150).all():

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._files import replacing
+from graphmover._files import replacing, require_writable
 from graphmover.datasets import load_dataset
 from graphmover.embedding import RandomGraphEmbedding
 
@@ -32,7 +32,9 @@ def embed_dataset(
     output : path
         See `write_vectors`.
     """
-    writer_for(output)  # an unknown ending is an error before the work, not after it
+    writer_for(output)  # what cannot be written is an error before the work, not after it
+    if os.fspath(output) != "-":
+        require_writable(output)
     data = load_dataset(source)
     vectors = np.asarray(embedding.fit_transform(data.graphs))
     write_vectors(output, vectors, embedding.get_feature_names_out(), data.target)
@@ -105,11 +107,12 @@ def _write_csv(
     names: NDArray[Any],
     target: NDArray[Any] | None,
 ) -> None:
-    columns = [*names] if target is None else [*names, "target"]
-    file.write((",".join(columns) + "\n").encode())
-    for index, row in enumerate(vectors.tolist()):
-        values = row if target is None else [*row, target[index]]
-        file.write((",".join(map(str, values)) + "\n").encode())
+    targets = np.empty((len(vectors), 0)) if target is None else target.reshape(len(vectors), -1)
+    several = targets.shape[1] > 1
+    columns = [f"target{i}" if several else "target" for i in range(targets.shape[1])]
+    file.write((",".join([*names, *columns]) + "\n").encode())
+    for row, extra in zip(vectors.tolist(), targets.tolist(), strict=True):
+        file.write((",".join(map(str, [*row, *extra])) + "\n").encode())
 
 
 _WRITERS: dict[str, Writer] = {".npy": _write_npy, ".npz": _write_npz, ".csv": _write_csv}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from graphmover._checks import require_whole
 
 
@@ -34,6 +36,9 @@ def random_graphs_needed(
     >>> gm.random_graphs_needed(0.1, 0.05, n_dimensions=6, max_nodes=30, gamma=1.0)
     1466396
     """
+    for name, value in (("epsilon", epsilon), ("delta", delta), ("gamma", gamma)):
+        if not isinstance(value, int | float | np.integer | np.floating):
+            raise TypeError(f"{name} must be a number, got {value!r}")
     for name, value in (("epsilon", epsilon), ("gamma", gamma)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} must be a positive number, got {value!r}")
@@ -41,5 +46,10 @@ def random_graphs_needed(
         raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
     for name, number in (("n_dimensions", n_dimensions), ("max_nodes", max_nodes)):
         require_whole(name, number, least=1)
-    log_covering = 2 * n_dimensions * max_nodes * math.log1p(16 * gamma / epsilon)
-    return math.ceil(8 / epsilon**2 * (log_covering + math.log(2 / delta)))
+    # log(1 + 16 gamma / epsilon), without a quotient that could overflow
+    log_radius = float(np.logaddexp(0.0, math.log(16) + math.log(gamma) - math.log(epsilon)))
+    log_failure = 2 * n_dimensions * max_nodes * log_radius + math.log(2) - math.log(delta)
+    needed = 8 * log_failure / epsilon / epsilon if epsilon > 1e-150 else math.inf
+    if not math.isfinite(needed):
+        raise ValueError(f"epsilon is {epsilon!r}: no number of random graphs is that precise")
+    return math.ceil(needed)

@@ -88,7 +88,8 @@ def load_dataset(
     Dataset
         ``target`` holds the classes as the files number them; or floats, where a set has
         graph attributes and no classes; or None. Several columns of node labels become a
-        tuple per node. Graph ids without nodes become graphs without nodes.
+        tuple per node. Graph ids without nodes become graphs without nodes. Edge labels
+        and edge attributes are not read.
 
     Raises
     ------

@@ -35,7 +35,7 @@ INFINITE = 1 << 62
 #: Masses are scaled to a common total of at most LARGEST_TOTAL, exactly; only where that is not
 #: possible are they rounded to multiples of 1 / ROUNDED_TOTAL of the whole.
 LARGEST_TOTAL = 1 << 62
-ROUNDED_TOTAL = 1 << 52
+ROUNDED_TOTAL = 1 << 53
 
 #: The relative error that whole costs may bring into a distance.
 ACCURACY = 1e-10
