@@ -146,19 +146,25 @@ def _joined(parts: Sequence[Part]) -> dict[str, Any]:
     labels = [parts[index].labels for index in full]
     attributes = [parts[index].attributes for index in full]
     weighted = any(part.weights is not None for part in parts)
-    targets = _end_to_end([part.targets for part in parts], np.int64)
+    sources, targets = _sources(parts), _end_to_end([part.targets for part in parts], np.int64)
+    weights = _end_to_end(list(map(_weights_or_ones, parts))) if weighted else None
+    directed = np.array([part.directed for part in parts])
+    in_rows = np.array([part.degrees is not None for part in parts])
+    edge_counts = np.array([len(part.targets) for part in parts])
+    # An undirected graph in rows has each edge twice: half of that work is enough.
+    once = (sources <= targets) | np.repeat(directed | ~in_rows, edge_counts)
     return {
         "node_counts": [part.n_nodes for part in parts],
-        "edge_counts": [len(part.targets) for part in parts],
-        "edges": np.column_stack([_sources(parts), targets]),
-        "edge_weights": _end_to_end(list(map(_weights_or_ones, parts))) if weighted else None,
+        "edge_counts": np.diff(arrays.offsets_of(once)[arrays.offsets_of(edge_counts)]),
+        "edges": np.column_stack([sources[once], targets[once]]),
+        "edge_weights": None if weights is None else weights[once],
         "node_labels": list(chain.from_iterable(map(_as_list, labels)))
         if arrays.on_all_graphs(labels, "node labels", full)
         else None,
         "node_attributes": arrays.stacked(attributes, "node attributes", full)
         if arrays.on_all_graphs(attributes, "node attributes", full)
         else None,
-        "directed": [part.directed for part in parts],
+        "directed": directed,
     }
 
 
