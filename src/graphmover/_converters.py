@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from numbers import Real
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,15 +61,16 @@ _MISSING = _Missing()
 # Values looked up by name: lists, in which some may be missing, become checked arrays.
 
 
-def _looked_up(records: Collection[Any], *names: str | None) -> list[list[Any] | None]:
-    """Return the records' values for each name, None for a name that none of them knows."""
-    known = set().union(*records)
-    return [
-        [record.get(name, _MISSING) for record in records]
-        if name is not None and name in known
-        else None
-        for name in names
-    ]
+def _looked_up(records: Collection[Any], name: str | None) -> list[Any] | None:
+    """Return the records' values for a name, or None where no record knows it."""
+    if name is None:
+        return None
+    try:
+        return list(map(itemgetter(name), records))
+    except KeyError:
+        if name not in set().union(*records):
+            return None
+        return [record.get(name, _MISSING) for record in records]
 
 
 def _labels(values: list[Any] | None, nodes: Sequence[Any]) -> list[Any] | None:
@@ -172,10 +173,11 @@ def _from_networkx(graph: Any, names: Names) -> Part:
     weights = labels = attributes = None
     if any(chain.from_iterable(map(_VALUES, rows))):
         records = list(chain.from_iterable(map(_VALUES, rows)))
-        (weights,) = _looked_up(records, names.edge_weight)
+        weights = _looked_up(records, names.edge_weight)
     records = [record for _, record in graph.nodes(data=True)]
     if any(records):
-        labels, attributes = _looked_up(records, names.node_label, names.node_attributes)
+        labels = _looked_up(records, names.node_label)
+        attributes = _looked_up(records, names.node_attributes)
     return Part(
         len(nodes),
         None,
@@ -218,7 +220,8 @@ def _from_rustworkx(graph: Any, names: Names) -> Part:
     edges = list(graph.weighted_edge_list())
     sources, targets = np.searchsorted(nodes, edge_array([edge[:2] for edge in edges])).T
     weights = None if names.edge_weight is None else [weight(edge[2]) for edge in edges]
-    labels, attributes = _looked_up(records, names.node_label, names.node_attributes)
+    labels = _looked_up(records, names.node_label)
+    attributes = _looked_up(records, names.node_attributes)
     return Part(
         len(nodes),
         sources,

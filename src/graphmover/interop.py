@@ -172,8 +172,8 @@ def _sources(parts: Sequence[Part]) -> Array:
     if all(part.degrees is not None for part in parts):
         counts = np.array([part.n_nodes for part in parts])
         nodes = arrays.ranges(np.zeros_like(counts), counts)
-        degrees = list(chain.from_iterable(part.degrees or () for part in parts))
-        return np.repeat(nodes, np.array(degrees, np.int64))
+        degrees = chain.from_iterable(part.degrees or () for part in parts)
+        return np.repeat(nodes, np.fromiter(degrees, np.int64, len(nodes)))
     return np.concatenate(
         [
             np.repeat(np.arange(part.n_nodes), part.degrees or 0)
@@ -186,7 +186,7 @@ def _sources(parts: Sequence[Part]) -> Array:
 
 def _end_to_end(columns: Sequence[Column], dtype: type = np.float64) -> Array:
     if all(isinstance(column, list) for column in columns):
-        return np.array(list(chain.from_iterable(columns)), dtype)
+        return np.fromiter(chain.from_iterable(columns), dtype, sum(map(len, columns)))
     return np.concatenate([np.asarray(column, dtype) for column in columns])
 
 
