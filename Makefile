@@ -20,7 +20,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/interop.py
 
 clean:
@@ -31,6 +32,10 @@ $(BIN)/python:
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[figures]"
+	touch $@
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

@@ -1,0 +1,310 @@
+"""Exact transport on one thread: graphmover against what else solves it exactly.
+
+    python benchmarks/transport.py                # the shapes, real problems where there is data
+    python benchmarks/transport.py growth threads # how time grows, what a second thread gives
+
+graphmover's time includes the costs and the merging of equal nodes. POT's compiled core
+``emd_c`` is given the costs and whole-number masses; ``ot.emd2`` is called as users call it, on
+the costs of ``ot.dist``; OR-tools' min-cost flow gets costs as whole numbers, its building
+included.
+Each ratio is taken within a round on the same problems; the table shows medians over rounds.
+Real data comes from the folder that GRAPHMOVER_DATA names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+import ot
+from numba import njit
+from ot.lp.emd_wrap import emd_c
+from scipy.spatial.distance import cdist
+
+import graphmover as gm
+from graphmover.transport import _cpu, _few_sinks
+from graphmover.transport._problem import (
+    INFINITE,
+    cost_bound,
+    ground_distances,
+    largest,
+    scale_to_common_total,
+    transpose_sinks,
+    units_per_cost,
+)
+
+SHAPES = [(18, 5), (30, 10), (30, 30), (75, 30), (500, 15), (1000, 30), (5000, 30)]
+REAL = [
+    ("MUTAG", "uniform", 10),
+    ("ENZYMES", "uniform", 10),
+    ("ENZYMES", "anchor", 30),
+    ("NCI1", "anchor", 10),
+    ("PROTEINS", "anchor", 10),
+    ("IMDB-BINARY", "anchor", 10),
+]
+
+
+def random_nodes(rng: np.random.Generator, n_graphs: int, n_nodes: int, most: int) -> Any:
+    """Points uniform in the unit cube of six dimensions, masses 1 to ``most``."""
+    total = n_graphs * n_nodes
+    masses = rng.integers(1, most + 1, total)
+    return gm.NodeEmbeddings(rng.random((total, 6)), masses, np.arange(n_graphs + 1) * n_nodes)
+
+
+class Problem(NamedTuple):
+    """Masses with a common total, points and costs; nodes without mass left out."""
+
+    supply: Any
+    demand: Any
+    sources: Any
+    sinks: Any
+    costs: Any
+
+
+def problems(x: Any, y: Any, pairs: Any) -> list[Problem]:
+    result = []
+    for i, j in pairs:
+        a, b = x[int(i)], y[int(j)]
+        heavy = a.masses > 0
+        supply = a.masses[heavy] * float(b.masses.sum())
+        demand = b.masses * float(a.masses.sum())
+        costs = cdist(a.points[heavy], b.points)
+        result.append(Problem(supply, demand, a.points[heavy], b.points, costs))
+    return result
+
+
+def by_emd_c(problem: Problem) -> float:
+    cost = emd_c(problem.supply, problem.demand, problem.costs, 10_000_000, 1)[1]
+    return float(cost / problem.supply.sum())
+
+
+def by_emd2(problem: Problem) -> float:
+    total = problem.supply.sum()
+    costs = ot.dist(problem.sources, problem.sinks, metric="euclidean")
+    return float(ot.emd2(problem.supply / total, problem.demand / total, costs))
+
+
+def by_ortools(problem: Problem) -> float:
+    from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
+
+    supply, demand, _, _, costs = problem
+    n, m = costs.shape
+    flow = SimpleMinCostFlow()
+    tails, heads = np.repeat(np.arange(n), m), np.tile(np.arange(n, n + m), n)
+    capacities = np.full(n * m, int(supply.sum()))
+    whole = np.rint(costs.ravel() * 2**30).astype(np.int64)
+    flow.add_arcs_with_capacity_and_unit_cost(tails, heads, capacities, whole)
+    flow.set_nodes_supplies(np.arange(n + m), np.concatenate([supply, -demand]).astype(np.int64))
+    flow.solve()
+    return float(flow.optimal_cost() / 2**30 / supply.sum())
+
+
+@njit(nogil=True, cache=True)
+def parts(lanes, sources, sinks, with_start, out):  # type: ignore[no-untyped-def]
+    """Compute the costs alone, or with the start: every source to its cheapest sink."""
+    stride = len(lanes)
+    state = _few_sinks._state(stride, largest(sources.offsets), sources.points.shape[1])
+    for r in range(len(sinks.offsets) - 1):
+        m = sinks.offsets[r + 1] - sinks.offsets[r]
+        transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
+        for g in range(len(sources.offsets) - 1):
+            n = sources.offsets[g + 1] - sources.offsets[g]
+            scale_to_common_total(sources, g, sinks, r, state.supply, state.demand)
+            units = units_per_cost(cost_bound(sources, g, sinks, r))
+            ground_distances(
+                lanes,
+                sources,
+                g,
+                state.coordinates,
+                state.sink_labels,
+                stride,
+                0,
+                m,
+                units,
+                state.cost,
+                state.whole,
+            )
+            if with_start:
+                _few_sinks._assign(lanes, n, 1, INFINITE, state)
+            out[g, r] = state.cost[0]
+
+
+def seconds(work: Callable[[], Any], at_least: float = 0.02) -> float:
+    """Time of one call, repeated until the clock is fine enough."""
+    calls, start = 0, time.perf_counter()
+    while True:
+        work()
+        calls += 1
+        elapsed = time.perf_counter() - start
+        if elapsed >= at_least:
+            return elapsed / calls
+
+
+def compare(name: str, x: Any, y: Any, rounds: int, sample: int, rng: np.random.Generator) -> float:
+    """Print one row; return the ratio to emd_c."""
+    n_problems = len(x) * len(y)
+    chosen = rng.choice(n_problems, min(sample, n_problems), replace=False)
+    pairs = np.column_stack(np.unravel_index(chosen, (len(x), len(y))))
+    given = problems(x, y, pairs)
+    few = given[: max(3, len(given) // 5)]
+    ours = gm.earth_movers_distance(x, y)[tuple(pairs.T)]
+    theirs = np.array([by_emd_c(problem) for problem in given])
+    worst = np.abs(ours / theirs - 1).max()
+    assert worst < 1e-9, (name, worst)
+    sides = [_cpu.prepare(s.points, s.masses, s.offsets, np.empty(0, np.int64)) for s in (x, y)]
+    lanes = (0,) * next(w for w in (8, 16, 32) if w >= np.diff(sides[1].offsets).max())
+    out = np.empty((len(x), len(y)))
+    rows = []
+    for _ in range(rounds):
+        own = seconds(lambda: gm.earth_movers_distance(x, y)) / n_problems
+        costs = seconds(lambda: parts(lanes, *sides, False, out)) / n_problems
+        start = seconds(lambda: parts(lanes, *sides, True, out)) / n_problems
+        core = seconds(lambda: [by_emd_c(problem) for problem in given]) / len(given)
+        public = seconds(lambda: [by_emd2(problem) for problem in few]) / len(few)
+        tools = float("nan")
+        if len(few[0][0]) <= 1000 and HAS_ORTOOLS:
+            tools = seconds(lambda: [by_ortools(problem) for problem in few]) / len(few)
+        rows.append(
+            (own, core / own, public / own, tools / own, costs / own, (start - costs) / own)
+        )
+    own, core, public, tools, costs, start = (median(column) for column in zip(*rows, strict=True))
+    print(
+        f"| {name:<22} | {1e6 * own:8.2f} | {core:6.1f} | {public:6.1f} | {tools:8.1f} | "
+        f"{100 * costs:3.0f} | {100 * start:3.0f} | {100 * (1 - costs - start):3.0f} | "
+        f"{worst:.0e} |",
+        flush=True,
+    )
+    return core
+
+
+def header() -> None:
+    print(
+        "| problem                | us       | emd_c  | emd2   | OR-tools | costs % | start % | "
+        "solve % | error |\n|---|---|---|---|---|---|---|---|---|"
+    )
+
+
+def shapes(rounds: int) -> None:
+    rng = np.random.default_rng(0)
+    header()
+    ratios = []
+    for n, m in SHAPES:
+        n_x, n_y = (40, 100) if n <= 75 else (12, 40) if n <= 500 else (3, 20)
+        x, y = random_nodes(rng, n_x, n, 4), random_nodes(rng, n_y, m, 1)
+        ratios.append(compare(f"{n}x{m}", x, y, rounds, 100 if n <= 500 else 6, rng))
+    mean = np.exp(np.mean(np.log(ratios)))
+    print(f"times emd_c: geometric mean {mean:.1f}, least {min(ratios):.1f}\n")
+
+
+def real(rounds: int) -> None:
+    rng = np.random.default_rng(0)
+    header()
+    for name, sampling, most in REAL:
+        graphs = gm.load_dataset(name).graphs
+        chosen = graphs[rng.permutation(len(graphs))[:300]]
+        x = gm.embed_nodes(chosen, use_node_labels=False, n_jobs=-1)
+        y = gm.sample_random_graphs(
+            x, 100, max_random_nodes=most, sampling=sampling, random_state=0
+        )
+        compare(f"{name} {sampling} {most}", x, y, rounds, 300, rng)
+    print()
+
+
+def pairs_of_graphs(rounds: int) -> None:
+    """Full-size graphs on both sides, against emd_c."""
+    rng = np.random.default_rng(0)
+    print("| graph to graph | ms | times emd_c |\n|---|---|---|")
+    for n in (30, 60, 100, 200, 400, 800):
+        count = 8 if n <= 200 else 2
+        x, y = random_nodes(rng, count, n, 4), random_nodes(rng, count, n, 4)
+        given = problems(x, y, np.ndindex(count, count))
+        gm.earth_movers_distance(x, y)
+        rows = []
+        for _ in range(rounds):
+            own = seconds(lambda: gm.earth_movers_distance(x, y)) / count**2
+            rows.append((own, seconds(lambda: [by_emd_c(p) for p in given]) / count**2 / own))
+        own, ratio = (median(column) for column in zip(*rows, strict=True))
+        print(f"| {n}x{n} | {1e3 * own:.3f} | {ratio:.1f} |", flush=True)
+    print()
+
+
+def growth(rounds: int) -> None:
+    rng = np.random.default_rng(0)
+    print("| n x m | us | exponent since the first |\n|---|---|---|")
+    for m in (5, 30):
+        first = None
+        for n in (100, 1_000, 10_000, 100_000):
+            count = max(1, 20_000 // n)
+            y = random_nodes(rng, 10, m, 1)
+            x = random_nodes(rng, min(count, 50), n, 4)
+            one = [
+                _cpu.prepare(s.points, s.masses, s.offsets, np.empty(0, np.int64)) for s in (x, y)
+            ]
+            out = np.empty((len(x), len(y)))
+            _cpu.distances(*one, out)
+            took = median(seconds(lambda: _cpu.distances(*one, out)) for _ in range(rounds))
+            took /= out.size
+            first = first or (n, took)
+            slope = np.log(took / first[1]) / np.log(n / first[0]) if n > first[0] else float("nan")
+            print(f"| {n}x{m} | {1e6 * took:.1f} | n^{slope:.2f} |", flush=True)
+    for n in (100, 1_000):
+        first = None
+        for m in (4, 8, 16, 32, 64):
+            x, y = random_nodes(rng, 10, n, 4), random_nodes(rng, 10, m, 1)
+            took = (
+                median(seconds(lambda: gm.earth_movers_distance(x, y)) for _ in range(rounds)) / 100
+            )
+            first = first or (m, took)
+            slope = np.log(took / first[1]) / np.log(m / first[0]) if m > first[0] else float("nan")
+            print(f"| {n}x{m} | {1e6 * took:.1f} | m^{slope:.2f} |", flush=True)
+    print()
+
+
+def threads(rounds: int) -> None:
+    rng = np.random.default_rng(0)
+    x, y = random_nodes(rng, 2_000, 30, 4), random_nodes(rng, 200, 10, 1)
+    one = gm.earth_movers_distance(x, y)
+    assert (gm.earth_movers_distance(x, y, n_jobs=2) == one).all()
+    ratios = []
+    for _ in range(rounds):
+        alone = seconds(lambda: gm.earth_movers_distance(x, y))
+        ratios.append(alone / seconds(lambda: gm.earth_movers_distance(x, y, n_jobs=2)))
+    print(f"2 threads: {median(ratios):.2f} times the throughput of 1, same bits\n")
+
+
+try:
+    import ortools  # noqa: F401
+
+    HAS_ORTOOLS = True
+except ImportError:
+    HAS_ORTOOLS = False
+
+SECTIONS = {
+    "shapes": shapes,
+    "real": real,
+    "pairs": pairs_of_graphs,
+    "growth": growth,
+    "threads": threads,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Exact transport on one thread, as ratios.")
+    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; all by default")
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    for section in arguments.sections or SECTIONS:
+        if section == "real" and not os.environ.get("GRAPHMOVER_DATA"):
+            print("real: skipped, GRAPHMOVER_DATA is not set\n")
+            continue
+        print(f"## {section}\n")
+        SECTIONS[section](arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
