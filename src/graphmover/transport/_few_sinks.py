@@ -186,16 +186,14 @@ def _solve(lanes, n, step, reach, m, s):
             s.need[k] = 0
             s.price[k] = 0
         settled = _assign(lanes, n, step, reach, s)
-        if not _balance(lanes, m, s):  # settled sources stand in the way
-            for k in range(m):
-                s.price[k] = s.before[k]
-            reach = 4 * reach if reach < INFINITE >> 2 else INFINITE
-            continue
-        moved = _price_movement(m, s)
-        _start_prices_at_zero(m, s)
-        if moved < reach:
+        moved = _price_movement(m, s) if _balance(lanes, m, s) else INFINITE
+        if moved < reach or reach == INFINITE:
+            _start_prices_at_zero(m, s)
             return settled, moved
-        reach = 2 * moved if moved < INFINITE >> 1 else INFINITE
+        # Too short: settled sources stood in the way, so prices moved by too much, if at all.
+        for k in range(m):
+            s.price[k] = s.before[k]
+        reach = 4 * reach if reach < INFINITE >> 2 else INFINITE
 
 
 @njit(**options)
