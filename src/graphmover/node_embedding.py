@@ -321,6 +321,8 @@ def _checked_offsets(offsets: ArrayLike, n_nodes: int) -> NDArray[np.int64]:
         raise TypeError("offsets must be a one-dimensional array of whole numbers")
     if not len(array) or array[0] != 0 or array[-1] != n_nodes or (np.diff(array) < 0).any():
         raise ValueError(f"offsets must increase from 0 to the number of points, {n_nodes}")
+    if np.diff(array).max(initial=0) > np.iinfo(np.int32).max:
+        raise ValueError(f"graph {np.argmax(np.diff(array))} has more than 2**31 - 1 nodes")
     return array.astype(np.int64)
 
 
