@@ -121,16 +121,14 @@ def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.flo
             raise ValueError(f"{name} has no nodes, so there is nothing to move")
     heavy_x, heavy_y = x.masses > 0, y.masses > 0
     out = np.zeros((len(x.points), len(y.points)))
-    plan, cost = engine_for("cpu").plan(
-        x.points[heavy_x],
-        x.masses[heavy_x],
-        _labels(x)[heavy_x[: len(_labels(x))]],
-        y.points[heavy_y],
-        y.masses[heavy_y],
-        _labels(y)[heavy_y[: len(_labels(y))]],
-    )
-    out[np.ix_(heavy_x, heavy_y)] = plan
+    flows, cost = engine_for("cpu").plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
+    out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)
+
+
+def _chosen_nodes(nodes: NodeEmbeddings, chosen: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+    labels = _labels(nodes)
+    return nodes.points[chosen], nodes.masses[chosen], labels[chosen] if len(labels) else labels
 
 
 def _check_pair(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
