@@ -21,7 +21,9 @@ from graphmover._graph_arrays import edge_array
 from graphmover.graphs import EDGE_WEIGHT, NODE_ATTRIBUTES, Graph
 
 Array = NDArray[Any]
-Column = Array | list[Any]
+
+#: A column of one graph: its values, or where they stand in `Flat`, which has one list for all.
+Column = Array | list[Any] | range
 
 _REAL_KINDS = "biuf"
 
@@ -32,6 +34,24 @@ class Names(NamedTuple):
     node_label: str | None
     node_attributes: str | None
     edge_weight: str | None
+
+
+class Flat(NamedTuple):
+    """Values of many graphs end to end. A list per graph would be too much for 100,000 graphs."""
+
+    degrees: list[int]
+    targets: list[int]
+    weights: list[float]
+    labels: list[Any]
+
+
+def _appended(values: Iterable[Any] | None, column: list[Any]) -> range | None:
+    """Put values at the end of a flat column; return where they stand."""
+    if values is None:
+        return None
+    start = len(column)
+    column.extend(values)
+    return range(start, len(column))
 
 
 class Part(NamedTuple):
@@ -48,7 +68,7 @@ class Part(NamedTuple):
     labels: Column | None = None
     attributes: Array | None = None
     directed: bool = False
-    degrees: list[int] | None = None
+    degrees: range | None = None
 
 
 class _Missing:
@@ -144,7 +164,7 @@ def _weights(values: list[Any] | None) -> list[Any] | None:
 _VALUES = methodcaller("values")
 
 
-def _from_graphmover(graph: Graph, names: Names) -> Part:
+def _from_graphmover(graph: Graph, names: Names, _: Flat) -> Part:
     return Part(
         graph.n_nodes,
         graph.edges[:, 0],
@@ -155,7 +175,7 @@ def _from_graphmover(graph: Graph, names: Names) -> Part:
     )
 
 
-def _from_networkx(graph: Any, names: Names) -> Part:
+def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
     nodes = list(graph)
     rows = list(map(dict(graph.adjacency()).__getitem__, nodes))
     degrees = list(map(len, rows))
@@ -169,7 +189,6 @@ def _from_networkx(graph: Any, names: Names) -> Part:
     numbers = range(len(nodes))
     if nodes != list(numbers):
         neighbours = map(dict(zip(nodes, numbers, strict=True)).__getitem__, neighbours)
-    targets = list(neighbours)
     weights = labels = attributes = None
     if any(chain.from_iterable(map(_VALUES, rows))):
         records = list(chain.from_iterable(map(_VALUES, rows)))
@@ -181,16 +200,16 @@ def _from_networkx(graph: Any, names: Names) -> Part:
     return Part(
         len(nodes),
         None,
-        targets,
-        _weights(weights),
-        _labels(labels, nodes),
+        _appended(neighbours, flat.targets) or range(0),
+        _appended(_weights(weights), flat.weights),
+        _appended(_labels(labels, nodes), flat.labels),
         _attributes(attributes, nodes),
         graph.is_directed(),
-        degrees,
+        _appended(degrees, flat.degrees),
     )
 
 
-def _from_igraph(graph: Any, names: Names) -> Part:
+def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
     def looked_up(sequence: Any, name: str | None) -> list[Any] | None:
         if name is None or name not in sequence.attributes():
             return None
@@ -209,7 +228,7 @@ def _from_igraph(graph: Any, names: Names) -> Part:
     )
 
 
-def _from_rustworkx(graph: Any, names: Names) -> Part:
+def _from_rustworkx(graph: Any, names: Names, _: Flat) -> Part:
     def weight(payload: Any) -> Any:
         if isinstance(payload, Mapping):
             return payload.get(names.edge_weight, _MISSING)
@@ -233,7 +252,7 @@ def _from_rustworkx(graph: Any, names: Names) -> Part:
     )
 
 
-def _from_scipy(matrix: Any, names: Names) -> Part:
+def _from_scipy(matrix: Any, names: Names, _: Flat) -> Part:
     _require_adjacency(matrix)
     rows = matrix.tocsr()
     if not rows.has_canonical_format:
@@ -243,7 +262,7 @@ def _from_scipy(matrix: Any, names: Names) -> Part:
     return _matrix_part(rows.shape[0], sources, rows.indices, rows.data, names)
 
 
-def _from_numpy(matrix: Array, names: Names) -> Part:
+def _from_numpy(matrix: Array, names: Names, _: Flat) -> Part:
     _require_adjacency(matrix)
     if isinstance(matrix, np.ma.MaskedArray):
         raise TypeError("got a masked array, expected none: fill it, as with matrix.filled(0)")
@@ -272,7 +291,7 @@ def _matrix_part(
 _PYG_NAMES = {NODE_ATTRIBUTES: "x", EDGE_WEIGHT: "edge_weight"}
 
 
-def _from_pyg(data: Any, names: Names) -> Part:
+def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
     if hasattr(data, "to_data_list"):
         raise TypeError("got a PyTorch Geometric Batch, expected Data: pass batch.to_data_list()")
     if data.edge_index is None and "adj_t" in data:
@@ -318,7 +337,7 @@ def _array(tensor: Any) -> Array:
     return np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
 
 
-_CONVERTERS: dict[tuple[str, str], Callable[[Any, Names], Part]] = {
+_CONVERTERS: dict[tuple[str, str], Callable[[Any, Names, Flat], Part]] = {
     ("graphmover", "Graph"): _from_graphmover,
     ("igraph", "Graph"): _from_igraph,
     ("networkx", "Graph"): _from_networkx,
@@ -331,7 +350,7 @@ _CONVERTERS: dict[tuple[str, str], Callable[[Any, Names], Part]] = {
 }
 
 
-def converter_of(kind: type) -> Callable[[Any, Names], Part] | None:
+def converter_of(kind: type) -> Callable[[Any, Names, Flat], Part] | None:
     """Find the converter by library and class name, base classes included."""
     for base in kind.__mro__:
         library = str(base.__module__).partition(".")[0]

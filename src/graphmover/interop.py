@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphmover import _graph_arrays as arrays
-from graphmover._converters import Array, Column, Names, Part, converter_of
+from graphmover._converters import Array, Column, Flat, Names, Part, converter_of
 from graphmover.graphs import EDGE_WEIGHT, NODE_ATTRIBUTES, NODE_LABEL, GraphBatch
 
 _ACCEPTED = (
@@ -65,12 +65,13 @@ def as_graph_batch(
     for argument, name in names._asdict().items():
         if not isinstance(name, str | None):
             raise TypeError(f"{argument} must be a string or None, got {name!r}")
-    parts = [_read(graph, index, names) for index, graph in enumerate(_each(graphs))]
+    flat = Flat([], [], [], [])
+    parts = [_read(graph, index, names, flat) for index, graph in enumerate(_each(graphs))]
     if not parts:
         raise ValueError("got no graphs, expected at least one")
     _require_found(parts, names)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
-    return GraphBatch.from_edges(**_joined(parts))
+    return GraphBatch.from_edges(**_joined(parts, flat))
 
 
 def _each(graphs: Any) -> Iterable[Any]:
@@ -97,7 +98,7 @@ def _each(graphs: Any) -> Iterable[Any]:
     )
 
 
-def _read(graph: Any, index: int, names: Names) -> Part:
+def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
     convert = converter_of(type(graph))
     if convert is None:
         raise TypeError(
@@ -105,7 +106,7 @@ def _read(graph: Any, index: int, names: Names) -> Part:
             + _hint(graph)
         )
     try:
-        return convert(graph, names)
+        return convert(graph, names, flat)
     except TypeError as error:
         raise TypeError(f"graph {index}: {error}") from error
     except ValueError as error:
@@ -140,14 +141,17 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
             )
 
 
-def _joined(parts: Sequence[Part]) -> dict[str, Any]:
+def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
     """Lay all graphs one after another: the arguments of `GraphBatch.from_edges`."""
     full = [index for index, part in enumerate(parts) if part.n_nodes]  # the rest lack nothing
     labels = [parts[index].labels for index in full]
     attributes = [parts[index].attributes for index in full]
     weighted = any(part.weights is not None for part in parts)
-    sources, targets = _sources(parts), _end_to_end([part.targets for part in parts], np.int64)
-    weights = _end_to_end(list(map(_weights_or_ones, parts))) if weighted else None
+    sources = _sources(parts, flat)
+    targets = _end_to_end([part.targets for part in parts], flat.targets, np.int64)
+    weights = None
+    if weighted:
+        weights = _end_to_end(list(map(_weights_or_ones, parts)), flat.weights, np.float64)
     directed = np.array([part.directed for part in parts])
     in_rows = np.array([part.degrees is not None for part in parts])
     edge_counts = np.array([len(part.targets) for part in parts])
@@ -158,7 +162,7 @@ def _joined(parts: Sequence[Part]) -> dict[str, Any]:
         "edge_counts": np.diff(arrays.offsets_of(once)[arrays.offsets_of(edge_counts)]),
         "edges": np.column_stack([sources[once], targets[once]]),
         "edge_weights": None if weights is None else weights[once],
-        "node_labels": list(chain.from_iterable(map(_as_list, labels)))
+        "node_labels": _all_labels(labels, flat.labels)
         if arrays.on_all_graphs(labels, "node labels", full)
         else None,
         "node_attributes": arrays.stacked(attributes, "node attributes", full)
@@ -168,15 +172,13 @@ def _joined(parts: Sequence[Part]) -> dict[str, Any]:
     }
 
 
-def _sources(parts: Sequence[Part]) -> Array:
-    if all(part.degrees is not None for part in parts):
-        counts = np.array([part.n_nodes for part in parts])
-        nodes = arrays.ranges(np.zeros_like(counts), counts)
-        degrees = chain.from_iterable(part.degrees or () for part in parts)
-        return np.repeat(nodes, np.fromiter(degrees, np.int64, len(nodes)))
+def _sources(parts: Sequence[Part], flat: Flat) -> Array:
+    nodes_of_rows = [np.arange(part.n_nodes) for part in parts if part.sources is None]
+    if len(nodes_of_rows) == len(parts):
+        return np.repeat(np.concatenate(nodes_of_rows), np.array(flat.degrees, np.int64))
     return np.concatenate(
         [
-            np.repeat(np.arange(part.n_nodes), part.degrees or 0)
+            np.repeat(np.arange(part.n_nodes), _values(part.degrees or range(0), flat.degrees))
             if part.sources is None
             else part.sources
             for part in parts
@@ -184,14 +186,21 @@ def _sources(parts: Sequence[Part]) -> Array:
     )
 
 
-def _end_to_end(columns: Sequence[Column], dtype: type = np.float64) -> Array:
-    if all(isinstance(column, list) for column in columns):
-        return np.fromiter(chain.from_iterable(columns), dtype, sum(map(len, columns)))
-    return np.concatenate([np.asarray(column, dtype) for column in columns])
+def _end_to_end(columns: Sequence[Column], flat: list[Any], dtype: type) -> Array:
+    if all(isinstance(column, range) for column in columns):
+        return np.array(flat, dtype)
+    return np.concatenate([np.asarray(_values(column, flat), dtype) for column in columns])
 
 
-def _as_list(column: Column | None) -> list[Any]:
-    return column.tolist() if isinstance(column, np.ndarray) else column or []
+def _values(column: Column, flat: list[Any]) -> Array | list[Any]:
+    return flat[column.start : column.stop] if isinstance(column, range) else column
+
+
+def _all_labels(columns: Sequence[Column | None], flat: list[Any]) -> list[Any]:
+    if all(isinstance(column, range) for column in columns):
+        return flat
+    values = (_values(column, flat) for column in columns if column is not None)
+    return list(chain.from_iterable(v.tolist() if isinstance(v, np.ndarray) else v for v in values))
 
 
 def _weights_or_ones(part: Part) -> Column:
