@@ -1,5 +1,7 @@
 """Time to turn many small networkx graphs into a batch, against networkx's own iteration.
 
+A ratio below 2: networkx's own iteration takes longer than all that is done here.
+
 python benchmarks/interop.py --graphs 100000
 """
 

@@ -8,10 +8,10 @@ is cheaper than making an array of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from numbers import Real
-from operator import itemgetter, methodcaller
+from operator import contains, itemgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +37,14 @@ class Names(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """Values of many graphs end to end. A list per graph would be too much for 100,000 graphs."""
+    """Values of many graphs end to end. A list per graph would be too much for 100,000 graphs.
+
+    Weights are checked only when all graphs are read, once over the whole column.
+    """
 
     degrees: list[int]
     targets: list[int]
-    weights: list[float]
+    weights: list[Any]
     labels: list[Any]
 
 
@@ -81,16 +84,26 @@ _MISSING = _Missing()
 # Values looked up by name: lists, in which some may be missing, become checked arrays.
 
 
-def _looked_up(records: Collection[Any], name: str | None) -> list[Any] | None:
+def _looked_up(records: Iterable[Any], name: str | None) -> list[Any] | None:
     """Return the records' values for a name, or None where no record knows it."""
     if name is None:
         return None
+    records = [*records]
+    if not any(records) or not any(map(contains, records, repeat(name))):
+        return None
+    return [record.get(name, _MISSING) for record in records]
+
+
+def _appended_of_all(records: Iterable[Any], name: str | None, column: list[Any]) -> range | None:
+    """Put the records' values at the end of a column, or nothing where some record has none."""
+    if name is None:
+        return None
+    start = len(column)
     try:
-        return list(map(itemgetter(name), records))
+        column.extend(map(itemgetter(name), records))
     except KeyError:
-        if name not in set().union(*records):
-            return None
-        return [record.get(name, _MISSING) for record in records]
+        del column[start:]
+    return range(start, len(column)) or None
 
 
 def _labels(values: list[Any] | None, nodes: Sequence[Any]) -> list[Any] | None:
@@ -141,27 +154,30 @@ def _on_all_nodes(values: list[Any], nodes: Sequence[Any], what: str) -> bool:
     return bool(kinds) and _Missing not in kinds
 
 
-def _weights(values: list[Any] | None) -> list[Any] | None:
-    if values is None:
+def _weights(values: list[Any] | None) -> list[float] | None:
+    """Give edges without a weight 1, unless no edge has one."""
+    if values is None or set(map(type, values)) <= {_Missing}:
         return None
-    kinds = set(map(type, values))
-    if kinds <= {_Missing}:
-        return None
-    if kinds == {float}:
-        return values
-    values = [1.0 if value is _MISSING else value for value in values]
-    for value in values:
-        if not isinstance(value, Real | np.bool_):
-            raise TypeError(f"an edge has the weight {value!r}, expected a number")
+    return as_floats([1.0 if value is _MISSING else value for value in values])
+
+
+def as_floats(weights: list[Any]) -> list[float]:
+    """Return weights as floats; what is no number, a string of digits among them, is refused."""
+    if set(map(type, weights)) == {float}:
+        return weights
+    for weight in weights:
+        if not isinstance(weight, Real | np.bool_):
+            raise TypeError(f"an edge has the weight {weight!r}, expected a number")
     try:
-        return list(map(float, values))
+        return list(map(float, weights))
     except OverflowError:
-        raise ValueError(f"the weight {max(values)!r} is too large for a float") from None
+        raise ValueError(f"the weight {max(weights)!r} is too large for a float") from None
 
 
 # One converter per library.
 
 _VALUES = methodcaller("values")
+_SECOND = itemgetter(1)
 
 
 def _from_graphmover(graph: Graph, names: Names, _: Flat) -> Part:
@@ -178,32 +194,33 @@ def _from_graphmover(graph: Graph, names: Names, _: Flat) -> Part:
 def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
     nodes = list(graph)
     rows = list(map(dict(graph.adjacency()).__getitem__, nodes))
-    degrees = list(map(len, rows))
+    degrees: Iterable[int] = map(len, rows)
     neighbours: Iterable[Any] = chain.from_iterable(rows)
-    records: Iterable[Any] = chain.from_iterable(map(_VALUES, rows))
+    edge_rows = rows
     if graph.is_multigraph():
-        parallel = list(records)
+        edge_rows = list(chain.from_iterable(map(_VALUES, rows)))
         degrees = [sum(map(len, row.values())) for row in rows]
-        neighbours = chain.from_iterable(map(repeat, neighbours, map(len, parallel)))
-        rows = parallel
+        neighbours = chain.from_iterable(map(repeat, neighbours, map(len, edge_rows)))
     numbers = range(len(nodes))
     if nodes != list(numbers):
         neighbours = map(dict(zip(nodes, numbers, strict=True)).__getitem__, neighbours)
-    weights = labels = attributes = None
-    if any(chain.from_iterable(map(_VALUES, rows))):
-        records = list(chain.from_iterable(map(_VALUES, rows)))
-        weights = _looked_up(records, names.edge_weight)
-    records = [record for _, record in graph.nodes(data=True)]
-    if any(records):
-        labels = _looked_up(records, names.node_label)
-        attributes = _looked_up(records, names.node_attributes)
+    node_records = list(map(_SECOND, graph.nodes(data=True)))
+    labels = _appended_of_all(node_records, names.node_label, flat.labels)
+    if labels is None:
+        values = _labels(_looked_up(node_records, names.node_label), nodes)
+        labels = _appended(values, flat.labels)
+    edge_records = chain.from_iterable(map(_VALUES, edge_rows))
+    weights = _appended_of_all(edge_records, names.edge_weight, flat.weights)
+    if weights is None:
+        edge_records = chain.from_iterable(map(_VALUES, edge_rows))
+        weights = _appended(_weights(_looked_up(edge_records, names.edge_weight)), flat.weights)
     return Part(
         len(nodes),
         None,
         _appended(neighbours, flat.targets) or range(0),
-        _appended(_weights(weights), flat.weights),
-        _appended(_labels(labels, nodes), flat.labels),
-        _attributes(attributes, nodes),
+        weights,
+        labels,
+        _attributes(_looked_up(node_records, names.node_attributes), nodes),
         graph.is_directed(),
         _appended(degrees, flat.degrees),
     )

@@ -183,8 +183,11 @@ def _merge(keys: Ints, weights: Floats | None) -> tuple[Ints, Floats | None]:
         return keys[_starts_run(keys)], None
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    first = np.flatnonzero(_starts_run(keys))
-    return keys[first], np.maximum.reduceat(weights[order], first) if len(first) else weights
+    starts = _starts_run(keys)
+    if starts.all():
+        return keys, weights[order]
+    first = np.flatnonzero(starts)
+    return keys[first], np.maximum.reduceat(weights[order], first)
 
 
 def _starts_run(keys: Ints) -> NDArray[np.bool_]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from graphmover import _graph_arrays as arrays
-from graphmover._converters import Array, Column, Flat, Names, Part, converter_of
+from graphmover._converters import Array, Column, Flat, Names, Part, as_floats, converter_of
 from graphmover.graphs import EDGE_WEIGHT, NODE_ATTRIBUTES, NODE_LABEL, GraphBatch
+
+_T = TypeVar("_T")
 
 _ACCEPTED = (
     "a networkx, igraph or rustworkx graph, a PyTorch Geometric Data, an adjacency matrix "
@@ -70,6 +72,7 @@ def as_graph_batch(
     if not parts:
         raise ValueError("got no graphs, expected at least one")
     _require_found(parts, names)
+    _check_flat_weights(parts, flat)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
     return GraphBatch.from_edges(**_joined(parts, flat))
 
@@ -105,8 +108,13 @@ def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
             f"graph {index}: got an object of type {type(graph).__name__}, expected {_ACCEPTED}"
             + _hint(graph)
         )
+    return _naming(index, convert, graph, names, flat)
+
+
+def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
+    """Call, with the graph's index in front of what the function complains about."""
     try:
-        return convert(graph, names, flat)
+        return function(*arguments)
     except TypeError as error:
         raise TypeError(f"graph {index}: {error}") from error
     except ValueError as error:
@@ -141,6 +149,16 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
             )
 
 
+def _check_flat_weights(parts: Sequence[Part], flat: Flat) -> None:
+    """Look at the kinds of all weights at once; at single graphs only to name the culprit."""
+    if set(map(type, flat.weights)) <= {float}:
+        return
+    for index, part in enumerate(parts):
+        if isinstance(part.weights, range):
+            rows = slice(part.weights.start, part.weights.stop)
+            flat.weights[rows] = _naming(index, as_floats, flat.weights[rows])
+
+
 def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
     """Lay all graphs one after another: the arguments of `GraphBatch.from_edges`."""
     full = [index for index, part in enumerate(parts) if part.n_nodes]  # the rest lack nothing
@@ -173,9 +191,10 @@ def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
 
 
 def _sources(parts: Sequence[Part], flat: Flat) -> Array:
-    nodes_of_rows = [np.arange(part.n_nodes) for part in parts if part.sources is None]
-    if len(nodes_of_rows) == len(parts):
-        return np.repeat(np.concatenate(nodes_of_rows), np.array(flat.degrees, np.int64))
+    if all(part.sources is None for part in parts):
+        counts = np.array([part.n_nodes for part in parts])
+        nodes = arrays.ranges(np.zeros_like(counts), counts)
+        return np.repeat(nodes, np.array(flat.degrees, np.int64))
     return np.concatenate(
         [
             np.repeat(np.arange(part.n_nodes), _values(part.degrees or range(0), flat.degrees))
