@@ -113,24 +113,27 @@ def parts(lanes, sources, sinks, with_start, out):  # type: ignore[no-untyped-de
         m = sinks.offsets[r + 1] - sinks.offsets[r]
         transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
         for g in range(len(sources.offsets) - 1):
-            n = sources.offsets[g + 1] - sources.offsets[g]
             scale_to_common_total(sources, g, sinks, r, state.supply, state.demand)
             units = units_per_cost(cost_bound(sources, g, sinks, r))
-            ground_distances(
-                lanes,
-                sources,
-                g,
-                state.coordinates,
-                state.sink_labels,
-                stride,
-                0,
-                m,
-                units,
-                state.cost,
-                state.whole,
-            )
             if with_start:
-                _few_sinks._assign(lanes, n, 1, INFINITE, state)
+                _few_sinks._assign(lanes, sources, g, 1, INFINITE, m, units, state)
+            else:
+                ground_distances(
+                    lanes,
+                    sources,
+                    sources.offsets[g],
+                    sources.offsets[g + 1],
+                    1,
+                    state.coordinates,
+                    state.sink_labels,
+                    stride,
+                    0,
+                    m,
+                    units,
+                    state.cost,
+                    state.whole,
+                    0,
+                )
             out[g, r] = state.cost[0]
 
 

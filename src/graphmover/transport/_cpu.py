@@ -97,8 +97,7 @@ def _run(kernel, width, *arguments):
     lanes = (0,) * width
     if (kernel, width) in _loaded:
         return kernel(lanes, *arguments)
-    message = "graphmover: compiling the transport engine (once; it is cached) ..."
-    timer = threading.Timer(1.0, print, (message,), {"file": sys.stderr, "flush": True})
+    timer = threading.Timer(1.0, _tell_if_compiling, (kernel,))
     timer.start()
     try:
         kernel.compile((typeof(lanes), *map(typeof, arguments)))
@@ -106,3 +105,10 @@ def _run(kernel, width, *arguments):
         timer.cancel()
     _loaded.add((kernel, width))
     return kernel(lanes, *arguments)
+
+
+def _tell_if_compiling(kernel):
+    """A loaded machine may also be slow to read the cache: that is no compiling."""
+    if any(kernel.stats.cache_misses.values()):
+        message = "graphmover: compiling the transport engine (once; it is cached) ..."
+        print(message, file=sys.stderr, flush=True)

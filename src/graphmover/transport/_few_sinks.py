@@ -25,6 +25,7 @@ from graphmover.transport._lanes import (
 from graphmover.transport._problem import (
     INFINITE,
     LOW,
+    allocating,
     cost_bound,
     finer_bound,
     ground_distances,
@@ -42,14 +43,17 @@ _ARC = 64
 #: A half of the sources is solved first while it has this many times as many nodes as sinks.
 _COARSE = 16
 
+#: The costs of this many sources are computed at a time.
+_AT_A_TIME = 64
+
 State = namedtuple(
     "State",
     [
-        "cost",  # (n * W,) C_ij as float64
-        "whole",  # (n * W,) C_ij as whole units
+        "cost",  # (n * W,) C_ij as float64, only of sources that are not settled
+        "whole",  # (n * W,) C_ij as whole units, likewise
         "supply",  # (n,) a_i
         "demand",  # (W,) b_j
-        "flow",  # (n * W,) F_ij, only of sources that are not settled
+        "flow",  # (n * W,) F_ij, likewise
         "members",  # (W * n,) the sources with flow at sink j, and some that had it
         "n_members",  # (W,)
         "best",  # (W * W,) cheapest move of a unit from sink j to sink k
@@ -65,16 +69,20 @@ State = namedtuple(
 )
 
 
-@njit(**options)
+@njit(**allocating)
 def distances(lanes, above, sources, sinks, ties, swapped, out):
     """Solve all pairs with above < m <= W sinks and n > m sources, or n = m if ties."""
-    stride = len(lanes)
-    state = _state(stride, largest(sources.offsets), sources.points.shape[1])
+    state = _state(len(lanes), largest(sources.offsets), sources.points.shape[1])
+    _fill(lanes, above, sources, sinks, ties, swapped, state, out)
+
+
+@njit(**options)
+def _fill(lanes, above, sources, sinks, ties, swapped, state, out):
     for r in range(len(sinks.offsets) - 1):
         m = sinks.offsets[r + 1] - sinks.offsets[r]
-        if m <= above or m > stride:
+        if m <= above or m > len(lanes):
             continue
-        transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
+        transpose_sinks(sinks, r, len(lanes), state.coordinates, state.sink_labels)
         for g in range(len(sources.offsets) - 1):
             n = sources.offsets[g + 1] - sources.offsets[g]
             if n < m or (n == m and not ties):
@@ -86,7 +94,7 @@ def distances(lanes, above, sources, sinks, ties, swapped, out):
                 out[g, r] = distance
 
 
-@njit(**options)
+@njit(**allocating)
 def _state(stride, n, n_dimensions):
     return State(
         np.empty(n * stride),
@@ -110,50 +118,35 @@ def _state(stride, n, n_dimensions):
 
 @njit(**options)
 def _distance(lanes, sources, g, sinks, r, s):
-    n = sources.offsets[g + 1] - sources.offsets[g]
     m = sinks.offsets[r + 1] - sinks.offsets[r]
     total = scale_to_common_total(sources, g, sinks, r, s.supply, s.demand)
     bound = cost_bound(sources, g, sinks, r)
     distance = 0.0
     while bound > 0:
-        ground_distances(
-            lanes,
-            sources,
-            g,
-            s.coordinates,
-            s.sink_labels,
-            len(lanes),
-            0,
-            m,
-            units_per_cost(bound),
-            s.cost,
-            s.whole,
-        )
-        distance = _least_cost(lanes, n, m, total, s) / total
+        distance = _least_cost(lanes, sources, g, m, units_per_cost(bound), total, s) / total
         bound = finer_bound(bound, distance, total)
     return distance
 
 
 @njit(**options)
-def _least_cost(lanes, n, m, total, s):
+def _least_cost(lanes, sources, g, m, units, total, s):
     """Solve ever larger samples of the sources, each from the prices of the one before."""
-    if m == 1:
-        cost = 0.0
-        for i in range(n):
-            cost += s.supply[i] * s.cost[i * len(lanes)]
-        return cost
+    n = sources.offsets[g + 1] - sources.offsets[g]
     for k in range(m):
         s.price[k] = 0
     step, reach = 1, INFINITE
-    while n >= 2 * step * _COARSE * m:
+    if m == 1:
+        reach = 2 * (LOW + 1)  # all sources settle at the only sink: no price will move
+    while m > 1 and n >= 2 * step * _COARSE * m:
         step *= 2
     while step > 1:
         _share_demand(n, step, m, total, s)
-        _, reach = _solve(lanes, n, step, reach, m, s)
+        _, moved = _solve(lanes, sources, g, step, reach, m, units, s)
+        reach = min(moved + moved // 4, INFINITE)
         step //= 2
     for k in range(m):
         s.share[k] = s.demand[k]
-    settled, _ = _solve(lanes, n, 1, reach, m, s)
+    settled, _ = _solve(lanes, sources, g, 1, reach, m, units, s)
     return settled + _flow_cost(lanes, m, s)
 
 
@@ -171,7 +164,7 @@ def _share_demand(n, step, m, total, s):
 
 
 @njit(**options)
-def _solve(lanes, n, step, reach, m, s):
+def _solve(lanes, sources, g, step, reach, m, units, s):
     """Balance the sample from the present prices; return settled cost and movement of prices.
 
     A source for which the second cheapest sink is dearer by more than prices can move against
@@ -185,7 +178,7 @@ def _solve(lanes, n, step, reach, m, s):
         for k in range(m, len(lanes)):  # padding takes no part
             s.need[k] = 0
             s.price[k] = 0
-        settled = _assign(lanes, n, step, reach, s)
+        settled = _assign(lanes, sources, g, step, reach, m, units, s)
         moved = _price_movement(m, s) if _balance(lanes, m, s) else INFINITE
         if moved < reach or reach == INFINITE:
             _start_prices_at_zero(m, s)
@@ -193,30 +186,63 @@ def _solve(lanes, n, step, reach, m, s):
         # Too short: settled sources stood in the way, so prices moved by too much, if at all.
         for k in range(m):
             s.price[k] = s.before[k]
-        reach = 4 * reach if reach < INFINITE >> 2 else INFINITE
+        reach = min(2 * reach, INFINITE)
 
 
 @njit(**options)
-def _assign(lanes, n, step, reach, s):
-    """Every source of the sample to its cheapest sink at the present prices."""
+def _assign(lanes, sources, g, step, reach, m, units, s):
+    """Every source of the sample to its cheapest sink at the present prices.
+
+    Costs are computed for some sources at a time, and those of settled ones written over: only
+    sources that may still move take up memory, numbered anew.
+    """
     stride = len(lanes)
+    first, last = sources.offsets[g], sources.offsets[g + 1]
     prices, nothing = load(lanes, s.price, 0), splat(lanes, 0)
     settled = 0.0
     for j in range(stride):
         s.n_members[j] = 0
         store(s.best, j * stride, splat(lanes, INFINITE))
-    for i in range(0, n, step):
-        reduced = (load(lanes, s.whole, i * stride) - prices) | numbers(lanes)
-        least = smallest(reduced)
-        k = least & _PARENT
-        s.need[k] -= s.supply[i]
-        if reach < INFINITE and bits(reduced < splat(lanes, least + reach)) == 1 << k:
-            settled += s.supply[i] * s.cost[i * stride + k]
-            continue
-        store(s.flow, i * stride, nothing)
-        s.flow[i * stride + k] = s.supply[i]
-        _append_member(lanes, k, i, s)
-        _offer_moves(lanes, k, i, s)
+    i, node = 0, first
+    while node < last:
+        stop = min(node + step * _AT_A_TIME, last)
+        row = i * stride
+        ground_distances(
+            lanes,
+            sources,
+            node,
+            stop,
+            step,
+            s.coordinates,
+            s.sink_labels,
+            stride,
+            0,
+            m,
+            units,
+            s.cost,
+            s.whole,
+            row,
+        )
+        while node < stop:
+            costs = load(lanes, s.whole, row)
+            reduced = (costs - prices) | numbers(lanes)
+            least = smallest(reduced)
+            k = least & _PARENT
+            supply = s.supply[node - first]
+            s.need[k] -= supply
+            if reach < INFINITE and bits(reduced < splat(lanes, least + reach)) == 1 << k:
+                settled += supply * s.cost[row + k]
+            else:
+                if row > i * stride:
+                    store(s.whole, i * stride, costs)
+                    store(s.cost, i * stride, load(lanes, s.cost, row))
+                store(s.flow, i * stride, nothing)
+                s.flow[i * stride + k] = supply
+                _append_member(lanes, k, i, s)
+                _offer_moves(lanes, k, i, s)
+                i += 1
+            row += stride
+            node += step
     return settled
 
 

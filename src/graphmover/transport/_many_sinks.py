@@ -22,6 +22,7 @@ from graphmover.transport._lanes import (
 )
 from graphmover.transport._problem import (
     INFINITE,
+    allocating,
     cost_bound,
     finer_bound,
     ground_distances,
@@ -59,14 +60,19 @@ State = namedtuple(
 )
 
 
-@njit(**options)
+@njit(**allocating)
 def distances(lanes, above, sources, sinks, ties, swapped, out):
     """Solve all pairs with m > above sinks and n > m sources, or n = m if ties."""
     n_most = largest(sources.offsets)
     state = _state(lanes, n_most, min(n_most, largest(sinks.offsets)), sources.points.shape[1])
+    _fill(lanes, above, sources, sinks, ties, swapped, state, out)
+
+
+@njit(**options)
+def _fill(lanes, above, sources, sinks, ties, swapped, state, out):
     for r in range(len(sinks.offsets) - 1):
         m = sinks.offsets[r + 1] - sinks.offsets[r]
-        if m <= above or m > n_most:
+        if m <= above or m > len(state.supply):
             continue
         transpose_sinks(sinks, r, _stride(lanes, m), state.coordinates, state.sink_labels)
         for g in range(len(sources.offsets) - 1):
@@ -80,7 +86,7 @@ def distances(lanes, above, sources, sinks, ties, swapped, out):
                 out[g, r] = distance
 
 
-@njit(**options)
+@njit(**allocating)
 def plan(lanes, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
     n, m = out.shape
@@ -103,7 +109,7 @@ def _stride(lanes, m):
     return (m + len(lanes) - 1) // len(lanes) * len(lanes)
 
 
-@njit(**options)
+@njit(**allocating)
 def _state(lanes, n, m, n_dimensions):
     stride = _stride(lanes, m)
     return State(
@@ -141,7 +147,9 @@ def _distance(lanes, sources, g, sinks, r, s):
             ground_distances(
                 lanes,
                 sources,
-                g,
+                sources.offsets[g],
+                sources.offsets[g + 1],
+                1,
                 s.coordinates,
                 s.sink_labels,
                 stride,
@@ -150,6 +158,7 @@ def _distance(lanes, sources, g, sinks, r, s):
                 units_per_cost(bound),
                 s.cost,
                 s.whole,
+                block,
             )
         _assign(lanes, n, m, s)
         _balance(lanes, m, s)
