@@ -21,10 +21,11 @@ sources at j are scanned again.
 
 A phase. First, shortest paths from all excess sinks together: Bellman and Ford's rounds over at
 most 32 sinks (`_few_sinks.py`), where a row of ``best`` is one vector in registers, a relaxation
-an addition and a minimum, and the low bits of a length hold the path itself, so that the minimum
-keeps the tree too, and of equally short paths the one with the fewest arcs; Dijkstra's algorithm
-over more (`_many_sinks.py`). Then each deficit sink draws along its path what that can carry:
-all arcs of the tree are tight, so it may. Then rows that have lost a source are scanned again.
+an addition and a minimum; Dijkstra's algorithm over more (`_many_sinks.py`). The low bits of a
+length hold the path itself, so that the minimum keeps the tree too, and of equally short paths
+the one with the fewest arcs: short paths seldom get in each other's way. Then each deficit sink
+draws along its path what that can carry: all arcs of the tree are tight, so it may. Then rows
+that have lost a source are scanned again.
 
 Why it ends. The first path drawn in a phase carries at least one unit, for its movers have flow,
 its root excess, its end a deficit; no excess ever grows; and all are whole numbers. Lengths are

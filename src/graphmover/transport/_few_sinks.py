@@ -1,6 +1,6 @@
 """The solver for at most W sinks, W <= 32: a row of the sinks' graph is one vector.
 
-`_cpu.py` tells the method. Prices, path lengths and costs carry LOW_BITS low bits; in a label
+`_cpu.py` tells the method. Prices, path lengths and costs carry low bits; in a label
 they hold the path, in a cost and a price they are zero.
 """
 
@@ -23,8 +23,8 @@ from graphmover.transport._lanes import (
     store,
 )
 from graphmover.transport._problem import (
+    ARC_BITS,
     INFINITE,
-    LOW,
     allocating,
     cost_bound,
     finer_bound,
@@ -39,6 +39,8 @@ from graphmover.transport._problem import (
 #: In a label's low bits: the sink before on the path, and above it the number of arcs.
 _PARENT = 63
 _ARC = 64
+_LOW_BITS = 6 + ARC_BITS
+_LOW = (1 << _LOW_BITS) - 1
 
 #: A half of the sources is solved first while it has this many times as many nodes as sinks.
 _COARSE = 16
@@ -123,8 +125,10 @@ def _distance(lanes, sources, g, sinks, r, s):
     bound = cost_bound(sources, g, sinks, r)
     distance = 0.0
     while bound > 0:
-        distance = _least_cost(lanes, sources, g, m, units_per_cost(bound), total, s) / total
-        bound = finer_bound(bound, distance, total)
+        distance = (
+            _least_cost(lanes, sources, g, m, units_per_cost(bound, _LOW_BITS), total, s) / total
+        )
+        bound = finer_bound(bound, distance, total, _LOW_BITS)
     return distance
 
 
@@ -136,7 +140,7 @@ def _least_cost(lanes, sources, g, m, units, total, s):
         s.price[k] = 0
     step, reach = 1, INFINITE
     if m == 1:
-        reach = 2 * (LOW + 1)  # all sources settle at the only sink: no price will move
+        reach = 2 * (_LOW + 1)  # all sources settle at the only sink: no price will move
     while m > 1 and n >= 2 * step * _COARSE * m:
         step *= 2
     while step > 1:
@@ -219,6 +223,7 @@ def _assign(lanes, sources, g, step, reach, m, units, s):
             0,
             m,
             units,
+            _LOW_BITS,
             s.cost,
             s.whole,
             row,
@@ -304,7 +309,7 @@ def _find_shortest_paths(lanes, m, s):
         frontier = bits(shorter < labels) & real
         labels = shorter
         store(s.label, 0, labels)
-    store(s.price, 0, labels & splat(lanes, ~LOW))
+    store(s.price, 0, labels & splat(lanes, ~_LOW))
 
 
 @njit(**options)
@@ -377,7 +382,7 @@ def _price_movement(m, s):
     for k in range(m):
         least = min(least, s.price[k] - s.before[k])
         most = max(most, s.price[k] - s.before[k])
-    return most - least + LOW + 1
+    return most - least + _LOW + 1
 
 
 @njit(**options)

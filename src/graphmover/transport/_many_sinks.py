@@ -15,12 +15,14 @@ from graphmover.transport._lanes import (
     bits,
     load,
     lowest_bit,
+    minimum,
     select,
     smallest,
     splat,
     store,
 )
 from graphmover.transport._problem import (
+    ARC_BITS,
     INFINITE,
     allocating,
     cost_bound,
@@ -33,8 +35,12 @@ from graphmover.transport._problem import (
     units_per_cost,
 )
 
-#: An all-ones mask of the path lengths: a sink that is closed is never the nearest.
-_CLOSED = (1 << 63) - 1
+#: Stands for the length of a sink whose shortest path is known: no path is shorter, and one less
+#: than it, the largest number there is, is never the least.
+_CLOSED = -(1 << 63)
+
+#: The number of arcs in a label goes no higher.
+_MOST_ARCS = (1 << ARC_BITS) - 1
 
 State = namedtuple(
     "State",
@@ -49,9 +55,8 @@ State = namedtuple(
         "mover",  # (stride * stride,) the source that makes it
         "need",  # (stride,) demand less flow: positive is a deficit, negative an excess
         "price",  # (stride,) p_j
-        "length",  # (stride,) shortest path from an excess sink, less the difference of prices
-        "parent",  # (stride,) the sink before on it; an excess sink is its own
-        "closed",  # (stride,) _CLOSED once that length is final
+        "open",  # (stride,) length of the shortest path found so far, and its last parent
+        "label",  # (stride,) the same once it is final; an excess sink is its own parent
         "lost",  # (stride,) whether a source has left the sink in this phase
         "blocks",  # (W,) in which block of sinks each lane found its least
         "coordinates",  # (d * stride,) the sinks' points, a row per dimension
@@ -125,7 +130,6 @@ def _state(lanes, n, m, n_dimensions):
         np.zeros(stride, np.int64),
         np.zeros(stride, np.int64),
         np.zeros(stride, np.int64),
-        np.zeros(stride, np.int64),
         np.zeros(stride, np.bool_),
         np.zeros(len(lanes), np.int64),
         np.zeros(n_dimensions * stride),
@@ -138,6 +142,7 @@ def _distance(lanes, sources, g, sinks, r, s):
     n = sources.offsets[g + 1] - sources.offsets[g]
     m = sinks.offsets[r + 1] - sinks.offsets[r]
     stride = _stride(lanes, m)
+    low_bits = _parent_bits(m) + ARC_BITS
     bound = max(cost_bound(sources, g, sinks, r), 1e-300)  # zero: any flow will do, but one must be
     distance = 0.0
     while bound > 0:
@@ -155,7 +160,8 @@ def _distance(lanes, sources, g, sinks, r, s):
                 stride,
                 block,
                 m,
-                units_per_cost(bound),
+                units_per_cost(bound, low_bits),
+                low_bits,
                 s.cost,
                 s.whole,
                 block,
@@ -163,7 +169,7 @@ def _distance(lanes, sources, g, sinks, r, s):
         _assign(lanes, n, m, s)
         _balance(lanes, m, s)
         distance = _flow_cost(lanes, m, s) / total
-        bound = finer_bound(bound, distance, total)
+        bound = finer_bound(bound, distance, total, low_bits)
     return distance
 
 
@@ -233,38 +239,57 @@ def _balance(lanes, m, s):
 
 @njit(**options)
 def _find_shortest_paths(lanes, m, deficits, s):
-    """Dijkstra from all excess sinks until every deficit sink is reached; prices rise with it."""
-    stride = _stride(lanes, m)
-    for k in range(stride):
-        s.length[k] = 0 if s.need[k] < 0 else INFINITE
-        s.parent[k] = k
-        s.closed[k] = 0 if k < m else _CLOSED
+    """Dijkstra from all excess sinks until every deficit sink is reached; prices rise with it.
+
+    A length is less the difference of the prices at its ends, so never negative, and carries the
+    last parent in its low bits.
+    """
+    j = 0
+    for k in range(_stride(lanes, m)):
+        s.open[k] = INFINITE if k < m else _CLOSED
+        s.label[k] = INFINITE
+        if s.need[k] < 0:
+            s.open[k] = j = k
     while True:
-        j = _nearest_open_sink(lanes, stride, s)
-        s.closed[j] = _CLOSED
+        s.label[j] = s.open[j]
+        s.open[j] = _CLOSED
         if s.need[j] > 0:
             deficits -= 1
             if deficits == 0:
                 break
-        here, who = splat(lanes, s.length[j] + s.price[j]), splat(lanes, j)
-        for block in range(0, stride, len(lanes)):
-            old = load(lanes, s.length, block)
-            move = load(lanes, s.best, j * stride + block)
-            new = move + (here - load(lanes, s.price, block))
-            better = new < old
-            store(s.length, block, select(better, new, old))
-            store(s.parent, block, select(better, who, load(lanes, s.parent, block)))
+        j = _relax(lanes, m, j, s)
+    low = (1 << (_parent_bits(m) + ARC_BITS)) - 1
+    farthest = s.label[j] & ~low
     for k in range(m):
-        s.price[k] += min(s.length[k], s.length[j])
+        s.price[k] += min(s.label[k] & ~low, farthest)
 
 
 @njit(**options)
-def _nearest_open_sink(lanes, stride, s):
-    least, where = splat(lanes, _CLOSED), splat(lanes, 0)
+def _parent_bits(m):
+    """How many bits name one of m sinks."""
+    n_bits = 0
+    while m > 1 << n_bits:
+        n_bits += 1
+    return n_bits
+
+
+@njit(**options)
+def _relax(lanes, m, j, s):
+    """Try the paths that go on from sink j; return the nearest sink that is still open."""
+    stride = _stride(lanes, m)
+    parent_bits = _parent_bits(m)
+    path = s.label[j] >> parent_bits  # its length and, below, the number of its arcs
+    if path & _MOST_ARCS < _MOST_ARCS:
+        path += 1
+    here = splat(lanes, (path << parent_bits) + s.price[j] + j)
+    least, where, one = splat(lanes, INFINITE), splat(lanes, 0), splat(lanes, 1)
     for block in range(0, stride, len(lanes)):
-        length = load(lanes, s.length, block) | load(lanes, s.closed, block)
-        better = length < least
-        least = select(better, length, least)
+        move = load(lanes, s.best, j * stride + block) + here
+        shorter = minimum(load(lanes, s.open, block), move - load(lanes, s.price, block))
+        store(s.open, block, shorter)
+        shorter = shorter - one
+        better = shorter < least
+        least = select(better, shorter, least)
         where = select(better, splat(lanes, block), where)
     store(s.blocks, 0, where)
     lane = lowest_bit(bits(least == splat(lanes, smallest(least))))
@@ -275,29 +300,32 @@ def _nearest_open_sink(lanes, stride, s):
 def _draw(lanes, m, sink, s):
     """Move what the path to a deficit sink can carry."""
     stride = _stride(lanes, m)
+    parents = (1 << _parent_bits(m)) - 1
     amount, k = s.need[sink], sink
-    while s.parent[k] != k:
-        p = s.parent[k]
-        amount = min(amount, s.flow[s.mover[p * stride + k] * stride + p])
-        k = p
+    parent = s.label[k] & parents
+    while parent != k:
+        amount = min(amount, s.flow[s.mover[parent * stride + k] * stride + parent])
+        k = parent
+        parent = s.label[k] & parents
     amount = min(amount, -s.need[k])
     if amount <= 0:
         return
     s.need[k] += amount
     s.need[sink] -= amount
     k = sink
-    while s.parent[k] != k:
-        p = s.parent[k]
-        i = s.mover[p * stride + k]
-        s.flow[i * stride + p] -= amount
-        if s.flow[i * stride + p] == 0:
-            s.lost[p] = True
+    parent = s.label[k] & parents
+    while parent != k:
+        i = s.mover[parent * stride + k]
+        s.flow[i * stride + parent] -= amount
+        if s.flow[i * stride + parent] == 0:
+            s.lost[parent] = True
         if s.flow[i * stride + k] == 0:
             if not (s.lost[k] and _is_member(k, i, s)):
                 _append_member(k, i, s)
             _offer_moves(lanes, stride, k, i, s)
         s.flow[i * stride + k] += amount
-        k = p
+        k = parent
+        parent = s.label[k] & parents
 
 
 @njit(**options)

@@ -5,7 +5,7 @@ point and label are merged into one, exactly; nodes without mass are dropped. Th
 the order of a hash of their content, so that no result depends on how nodes were numbered,
 and every second node is a fair sample.
 
-Costs become whole multiples of a unit below 2**-47 of the largest cost that can occur. So the
+Costs become whole multiples of a small part of the largest cost that can occur. So the
 solvers need no tolerance; the distance itself is summed from the float64 costs. Where it is so
 small that the unit matters, `finer_bound` tells a smaller largest cost, and it is solved again.
 """
@@ -25,12 +25,11 @@ allocating = {"nogil": True, "cache": True, "error_model": "numpy"}
 #: which otherwise takes a quarter of the time on small problems.
 options = allocating | {"_nrt": False}
 
-#: Costs are below 2**COST_BITS units, shifted left by LOW_BITS, which hold the path: 6 bits count
-#: its arcs, 6 name the sink before.
-COST_BITS = 48
-LOW_BITS = 12
-LOW = (1 << LOW_BITS) - 1
-#: The cost to a sink that is only padding: above every cost (2**60), below every sum of two.
+#: Whole costs are below 2**COST_BITS. Some of these bits, the low ones, are zero: in a path's
+#: length they hold the path itself, ARC_BITS the number of its arcs, the others the sink before.
+COST_BITS = 60
+ARC_BITS = 6
+#: The cost to a sink that is only padding: above every cost, below every sum of two.
 FORBIDDEN = 1 << 61
 #: Above every cost and every path's length.
 INFINITE = 1 << 62
@@ -130,20 +129,20 @@ def cost_bound(sources, g, sinks, r):
 
 
 @njit(**options)
-def units_per_cost(bound):
-    """A power of two that brings every cost up to the bound below 2**COST_BITS."""
-    return ldexp(1.0, min(max(COST_BITS - frexp(bound * 1.000001)[1], -900), 900))
+def units_per_cost(bound, low_bits):
+    """A power of two that brings every cost up to the bound below 2**(COST_BITS - low_bits)."""
+    return ldexp(1.0, min(max(COST_BITS - low_bits - frexp(bound * 1.000001)[1], -900), 900))
 
 
 @njit(**options)
-def finer_bound(bound, distance, total):
+def finer_bound(bound, distance, total, low_bits):
     """A lower bound on costs to solve again with, or 0 when the distance is accurate.
 
     A source that carries one of ``total`` units over an arc dearer than distance * total would
     alone cost more than the distance found: such arcs may be cut to that cost.
     """
     dearest = distance * total
-    accurate = bound * 2.0 ** (1 - COST_BITS) <= ACCURACY * distance
+    accurate = ldexp(bound, 1 - COST_BITS + low_bits) <= ACCURACY * distance
     return 0.0 if accurate or dearest * 2 >= bound else dearest
 
 
@@ -171,6 +170,7 @@ def ground_distances(
     block,
     m,
     units,
+    low_bits,
     cost,
     whole,
     cell,
@@ -183,7 +183,7 @@ def ground_distances(
     """
     apart = label_distance(sources)
     padding = splat(lanes, m - 1 - block) < numbers(lanes)
-    most = splat(lanes, ldexp(1.0, COST_BITS))
+    most = splat(lanes, ldexp(1.0, COST_BITS - low_bits))
     while i < stop:
         square = splat(lanes, 0.0)
         for c in range(sources.points.shape[1]):
@@ -199,7 +199,7 @@ def ground_distances(
         store(cost, cell, distance)
         scaled = distance * splat(lanes, units)
         scaled = select(scaled < most, scaled, most)
-        shifted = truncate(scaled) * splat(lanes, LOW + 1)
+        shifted = truncate(scaled) * splat(lanes, 1 << low_bits)
         store(whole, cell, select(padding, splat(lanes, FORBIDDEN), shifted))
         cell += stride
         i += step
