@@ -24,6 +24,7 @@ ORDER = [
     "transport._problem",
     "transport._few_sinks",
     "transport._many_sinks",
+    "transport._simplex",
     "transport._cpu",
     "transport",
     "embedding",
@@ -38,7 +39,7 @@ ORDER = [
 ]
 
 #: Engines see NumPy and Numba, no classes of ours.
-ENGINES = ["_lanes", "_problem", "_few_sinks", "_many_sinks", "_cpu"]
+ENGINES = ["_lanes", "_problem", "_few_sinks", "_many_sinks", "_simplex", "_cpu"]
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
 ENGINE_IMPORTS |= {"__future__", "operator", "sys", "threading"}
 

@@ -173,6 +173,40 @@ def test_a_hundred_thousand_degenerate_problems():
     assert n_problems > 100_000
 
 
+@pytest.mark.parametrize("most_mass", [1, 3])
+@pytest.mark.parametrize("n, m", [(36, 36), (60, 40), (150, 37), (40, 90)])
+def test_many_sinks_on_a_grid(n, m, most_mass):
+    """Equal costs and equal partial sums in the solvers for more than 32 sinks."""
+    rng = np.random.default_rng(100 * n + m + most_mass)
+    cells = np.stack(np.meshgrid(*[np.arange(13.0)] * 2), axis=-1).reshape(-1, 2)
+
+    def on_cells(size):
+        points = cells[rng.permutation(len(cells))[:size]]
+        return gm.NodeEmbeddings(points, rng.integers(1, most_mass + 1, size), [0, size])
+
+    for _ in range(6):
+        x, y = on_cells(n), on_cells(m)
+        expected = naive.earth_movers_distance(x, y)
+        assert gm.earth_movers_distance(x, y)[0, 0] == pytest.approx(expected, rel=1e-9)
+        plan, cost = gm.transport_plan(x, y)
+        assert cost == pytest.approx(expected, rel=1e-9)
+        assert plan.min() >= 0
+        assert plan.sum(axis=1) == pytest.approx(x.weights, abs=1e-14)
+        assert plan.sum(axis=0) == pytest.approx(y.weights, abs=1e-14)
+
+
+def test_no_mass_is_too_small_to_count():
+    """Totals whose common multiple is beyond 62 bits: rounded, and every node keeps a share."""
+    rng = np.random.default_rng(11)
+    x, y = (
+        gm.NodeEmbeddings(rng.random((40, 3)), [2**52 - odd] + [1] * 39, [0, 40]) for odd in (0, 3)
+    )
+    plan, cost = gm.transport_plan(x, y)
+    assert cost == gm.earth_movers_distance(x, y)[0, 0]
+    assert plan.sum(axis=0).min() > 0 < plan.sum(axis=1).min()
+    assert plan.sum() == pytest.approx(1, abs=1e-15)
+
+
 @pytest.mark.parametrize("n", [300, 3000])
 def test_many_sources_are_solved_by_samples(n):
     """Where samples and settled sources come in: checked by the dual, not by another solver."""

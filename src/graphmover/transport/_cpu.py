@@ -33,6 +33,9 @@ whole numbers too, and every arc adds one in the low bits, so no cycle has a len
 less, and a search ends after at most m rounds. Equal costs, equal points and degenerate masses
 can therefore neither stall it nor make it cycle.
 
+Even sides. With more than 32 sinks and at most twice as many sources, the simplex method takes
+over (`_simplex.py`).
+
 Many sources. While n is much larger than m, every second source is solved first, and so on down;
 the prices found start the larger problem, in which few sources then have to move. A source whose
 second cheapest sink is out of reach of the movement of prices is settled at once.
@@ -46,10 +49,10 @@ import threading
 import numpy as np
 from numba import typeof
 
-from graphmover.transport import _few_sinks, _many_sinks
-from graphmover.transport._problem import prepare, prepare_one
+from graphmover.transport import _few_sinks, _many_sinks, _simplex
+from graphmover.transport._problem import is_balanced, prepare, prepare_one
 
-#: Numbers of sinks that a compiled copy of `_few_sinks` serves, and the block of `_many_sinks`.
+#: Numbers of sinks that a compiled copy of `_few_sinks` serves, and the block of the others.
 _WIDTHS = (8, 16, 32)
 _BLOCK = 8
 
@@ -79,7 +82,8 @@ def _solve_where_sinks_are_fewer(sources, sinks, ties, swapped, out):
             _run(_few_sinks.distances, width, above, sources, sinks, ties, swapped, out)
         above = width
     if (sizes > above).any():
-        _run(_many_sinks.distances, _BLOCK, above, sources, sinks, ties, swapped, out)
+        for solver in (_simplex, _many_sinks):
+            _run(solver.distances, _BLOCK, above, sources, sinks, ties, swapped, out)
 
 
 def plan(points, masses, labels, sink_points, sink_masses, sink_labels):
@@ -90,7 +94,8 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels):
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
-    return out, _run(_many_sinks.plan, _BLOCK, sources, sinks, out)
+    solver = _simplex if is_balanced(*out.shape) else _many_sinks
+    return out, _run(solver.plan, _BLOCK, sources, sinks, out)
 
 
 def _run(kernel, width, *arguments):
@@ -98,18 +103,20 @@ def _run(kernel, width, *arguments):
     lanes = (0,) * width
     if (kernel, width) in _loaded:
         return kernel(lanes, *arguments)
-    timer = threading.Timer(1.0, _tell_if_compiling, (kernel,))
-    timer.start()
+    done = threading.Event()
+    threading.Thread(target=_tell_if_compiling, args=(kernel, done), daemon=True).start()
     try:
         kernel.compile((typeof(lanes), *map(typeof, arguments)))
     finally:
-        timer.cancel()
+        done.set()
     _loaded.add((kernel, width))
     return kernel(lanes, *arguments)
 
 
-def _tell_if_compiling(kernel):
-    """A loaded machine may also be slow to read the cache: that is no compiling."""
-    if any(kernel.stats.cache_misses.values()):
-        message = "graphmover: compiling the transport engine (once; it is cached) ..."
-        print(message, file=sys.stderr, flush=True)
+def _tell_if_compiling(kernel, done):
+    """Reading the cache may also take long, on a busy machine: that is no compiling."""
+    while not done.wait(1.0):
+        if any(kernel.stats.cache_misses.values()):
+            message = "graphmover: compiling the transport engine (once; it is cached) ..."
+            print(message, file=sys.stderr, flush=True)
+            return

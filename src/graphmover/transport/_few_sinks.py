@@ -23,7 +23,6 @@ from graphmover.transport._lanes import (
     store,
 )
 from graphmover.transport._problem import (
-    ARC_BITS,
     INFINITE,
     allocating,
     cost_bound,
@@ -39,8 +38,9 @@ from graphmover.transport._problem import (
 #: In a label's low bits: the sink before on the path, and above it the number of arcs.
 _PARENT = 63
 _ARC = 64
-_LOW_BITS = 6 + ARC_BITS
+_LOW_BITS = 12
 _LOW = (1 << _LOW_BITS) - 1
+_COST_BITS = 60 - _LOW_BITS
 
 #: A half of the sources is solved first while it has this many times as many nodes as sinks.
 _COARSE = 16
@@ -126,9 +126,9 @@ def _distance(lanes, sources, g, sinks, r, s):
     distance = 0.0
     while bound > 0:
         distance = (
-            _least_cost(lanes, sources, g, m, units_per_cost(bound, _LOW_BITS), total, s) / total
+            _least_cost(lanes, sources, g, m, units_per_cost(bound, _COST_BITS), total, s) / total
         )
-        bound = finer_bound(bound, distance, total, _LOW_BITS)
+        bound = finer_bound(bound, distance, total, _COST_BITS)
     return distance
 
 
@@ -223,6 +223,7 @@ def _assign(lanes, sources, g, step, reach, m, units, s):
             0,
             m,
             units,
+            _COST_BITS,
             _LOW_BITS,
             s.cost,
             s.whole,

@@ -1,7 +1,7 @@
-"""The solver for any number of sinks: rows of the sinks' graph are blocks of vectors in memory.
+"""The solver for more than 32 sinks and many more sources: rows are blocks of vectors in memory.
 
 The method is that of `_few_sinks.py`, with Dijkstra's algorithm for the paths, since rounds over
-all sinks no longer fit registers; and without samples, since here neither side is small.
+all sinks no longer fit registers.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from graphmover.transport._lanes import (
     store,
 )
 from graphmover.transport._problem import (
-    ARC_BITS,
     INFINITE,
     allocating,
     cost_bound,
     finer_bound,
     ground_distances,
+    in_blocks,
+    is_balanced,
     largest,
+    number_of_bits,
     options,
     scale_to_common_total,
     transpose_sinks,
@@ -39,8 +41,10 @@ from graphmover.transport._problem import (
 #: than it, the largest number there is, is never the least.
 _CLOSED = -(1 << 63)
 
-#: The number of arcs in a label goes no higher.
-_MOST_ARCS = (1 << ARC_BITS) - 1
+#: In a label's low bits: the sink before on the path, and above it the number of arcs, which goes
+#: no higher than these bits can tell.
+_ARC_BITS = 6
+_MOST_ARCS = (1 << _ARC_BITS) - 1
 
 State = namedtuple(
     "State",
@@ -67,7 +71,7 @@ State = namedtuple(
 
 @njit(**allocating)
 def distances(lanes, above, sources, sinks, ties, swapped, out):
-    """Solve all pairs with m > above sinks and n > m sources, or n = m if ties."""
+    """Solve all unbalanced pairs with m > above sinks and n > m sources, or n = m if ties."""
     n_most = largest(sources.offsets)
     state = _state(lanes, n_most, min(n_most, largest(sinks.offsets)), sources.points.shape[1])
     _fill(lanes, above, sources, sinks, ties, swapped, state, out)
@@ -79,10 +83,10 @@ def _fill(lanes, above, sources, sinks, ties, swapped, state, out):
         m = sinks.offsets[r + 1] - sinks.offsets[r]
         if m <= above or m > len(state.supply):
             continue
-        transpose_sinks(sinks, r, _stride(lanes, m), state.coordinates, state.sink_labels)
+        transpose_sinks(sinks, r, in_blocks(lanes, m), state.coordinates, state.sink_labels)
         for g in range(len(sources.offsets) - 1):
             n = sources.offsets[g + 1] - sources.offsets[g]
-            if n < m or (n == m and not ties):
+            if n < m or (n == m and not ties) or is_balanced(n, m):
                 continue
             distance = _distance(lanes, sources, g, sinks, r, state)
             if swapped:
@@ -95,7 +99,7 @@ def _fill(lanes, above, sources, sinks, ties, swapped, state, out):
 def plan(lanes, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
     n, m = out.shape
-    stride = _stride(lanes, m)
+    stride = in_blocks(lanes, m)
     state = _state(lanes, n, m, sources.points.shape[1])
     transpose_sinks(sinks, 0, stride, state.coordinates, state.sink_labels)
     distance = _distance(lanes, sources, 0, sinks, 0, state)
@@ -108,15 +112,9 @@ def plan(lanes, sources, sinks, out):
     return distance
 
 
-@njit(**options)
-def _stride(lanes, m):
-    """The number of sinks, rounded up to whole blocks."""
-    return (m + len(lanes) - 1) // len(lanes) * len(lanes)
-
-
 @njit(**allocating)
 def _state(lanes, n, m, n_dimensions):
-    stride = _stride(lanes, m)
+    stride = in_blocks(lanes, m)
     return State(
         np.empty(n * stride),
         np.empty(n * stride, np.int64),
@@ -141,8 +139,9 @@ def _state(lanes, n, m, n_dimensions):
 def _distance(lanes, sources, g, sinks, r, s):
     n = sources.offsets[g + 1] - sources.offsets[g]
     m = sinks.offsets[r + 1] - sinks.offsets[r]
-    stride = _stride(lanes, m)
-    low_bits = _parent_bits(m) + ARC_BITS
+    stride = in_blocks(lanes, m)
+    low_bits = number_of_bits(m) + _ARC_BITS
+    cost_bits = 60 - low_bits
     bound = max(cost_bound(sources, g, sinks, r), 1e-300)  # zero: any flow will do, but one must be
     distance = 0.0
     while bound > 0:
@@ -160,7 +159,8 @@ def _distance(lanes, sources, g, sinks, r, s):
                 stride,
                 block,
                 m,
-                units_per_cost(bound, low_bits),
+                units_per_cost(bound, cost_bits),
+                cost_bits,
                 low_bits,
                 s.cost,
                 s.whole,
@@ -169,14 +169,14 @@ def _distance(lanes, sources, g, sinks, r, s):
         _assign(lanes, n, m, s)
         _balance(lanes, m, s)
         distance = _flow_cost(lanes, m, s) / total
-        bound = finer_bound(bound, distance, total, low_bits)
+        bound = finer_bound(bound, distance, total, cost_bits)
     return distance
 
 
 @njit(**options)
 def _assign(lanes, n, m, s):
     """Every source to its cheapest sink."""
-    stride = _stride(lanes, m)
+    stride = in_blocks(lanes, m)
     for j in range(stride):
         s.n_members[j] = 0
         s.price[j] = 0
@@ -245,7 +245,7 @@ def _find_shortest_paths(lanes, m, deficits, s):
     last parent in its low bits.
     """
     j = 0
-    for k in range(_stride(lanes, m)):
+    for k in range(in_blocks(lanes, m)):
         s.open[k] = INFINITE if k < m else _CLOSED
         s.label[k] = INFINITE
         if s.need[k] < 0:
@@ -258,26 +258,17 @@ def _find_shortest_paths(lanes, m, deficits, s):
             if deficits == 0:
                 break
         j = _relax(lanes, m, j, s)
-    low = (1 << (_parent_bits(m) + ARC_BITS)) - 1
+    low = (1 << (number_of_bits(m) + _ARC_BITS)) - 1
     farthest = s.label[j] & ~low
     for k in range(m):
         s.price[k] += min(s.label[k] & ~low, farthest)
 
 
 @njit(**options)
-def _parent_bits(m):
-    """How many bits name one of m sinks."""
-    n_bits = 0
-    while m > 1 << n_bits:
-        n_bits += 1
-    return n_bits
-
-
-@njit(**options)
 def _relax(lanes, m, j, s):
     """Try the paths that go on from sink j; return the nearest sink that is still open."""
-    stride = _stride(lanes, m)
-    parent_bits = _parent_bits(m)
+    stride = in_blocks(lanes, m)
+    parent_bits = number_of_bits(m)
     path = s.label[j] >> parent_bits  # its length and, below, the number of its arcs
     if path & _MOST_ARCS < _MOST_ARCS:
         path += 1
@@ -299,8 +290,8 @@ def _relax(lanes, m, j, s):
 @njit(**options)
 def _draw(lanes, m, sink, s):
     """Move what the path to a deficit sink can carry."""
-    stride = _stride(lanes, m)
-    parents = (1 << _parent_bits(m)) - 1
+    stride = in_blocks(lanes, m)
+    parents = (1 << number_of_bits(m)) - 1
     amount, k = s.need[sink], sink
     parent = s.label[k] & parents
     while parent != k:
@@ -341,7 +332,7 @@ def _is_member(k, i, s):
 @njit(**options)
 def _rescan_moves(lanes, m, j, s):
     """The moves from sink j anew, from the sources that still have flow there."""
-    stride = _stride(lanes, m)
+    stride = in_blocks(lanes, m)
     _forget_moves(lanes, j, stride, s)
     first = j * len(s.supply)
     kept = 0
@@ -360,6 +351,6 @@ def _flow_cost(lanes, m, s):
     for j in range(m):
         first = j * len(s.supply)
         for at in range(first, first + s.n_members[j]):
-            cell = s.members[at] * _stride(lanes, m) + j
+            cell = s.members[at] * in_blocks(lanes, m) + j
             cost += s.flow[cell] * s.cost[cell]
     return cost

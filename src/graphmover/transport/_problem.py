@@ -25,10 +25,7 @@ allocating = {"nogil": True, "cache": True, "error_model": "numpy"}
 #: which otherwise takes a quarter of the time on small problems.
 options = allocating | {"_nrt": False}
 
-#: Whole costs are below 2**COST_BITS. Some of these bits, the low ones, are zero: in a path's
-#: length they hold the path itself, ARC_BITS the number of its arcs, the others the sink before.
-COST_BITS = 60
-ARC_BITS = 6
+#: Costs and prices are below 2**60, the sum of any two of them below INFINITE.
 #: The cost to a sink that is only padding: above every cost, below every sum of two.
 FORBIDDEN = 1 << 61
 #: Above every cost and every path's length.
@@ -113,6 +110,27 @@ def largest(offsets):
 
 
 @njit(**options)
+def number_of_bits(count):
+    """How many bits it takes to number so many things from 0."""
+    n_bits = 0
+    while count > 1 << n_bits:
+        n_bits += 1
+    return n_bits
+
+
+@njit(**options)
+def in_blocks(lanes, m):
+    """The number of sinks, rounded up to whole blocks of lanes."""
+    return (m + len(lanes) - 1) // len(lanes) * len(lanes)
+
+
+@njit(**options)
+def is_balanced(n, m):
+    """Whether n sources are so few for m sinks that the simplex method is faster than paths."""
+    return n <= 2 * m
+
+
+@njit(**options)
 def label_distance(side):
     """How far apart nodes with different labels are at least; 0 without labels."""
     return sqrt(side.points.shape[1]) if len(side.labels) else 0.0
@@ -129,20 +147,20 @@ def cost_bound(sources, g, sinks, r):
 
 
 @njit(**options)
-def units_per_cost(bound, low_bits):
-    """A power of two that brings every cost up to the bound below 2**(COST_BITS - low_bits)."""
-    return ldexp(1.0, min(max(COST_BITS - low_bits - frexp(bound * 1.000001)[1], -900), 900))
+def units_per_cost(bound, cost_bits):
+    """A power of two that brings every cost up to the bound below 2**cost_bits."""
+    return ldexp(1.0, min(max(cost_bits - frexp(bound * 1.000001)[1], -900), 900))
 
 
 @njit(**options)
-def finer_bound(bound, distance, total, low_bits):
+def finer_bound(bound, distance, total, cost_bits):
     """A lower bound on costs to solve again with, or 0 when the distance is accurate.
 
     A source that carries one of ``total`` units over an arc dearer than distance * total would
     alone cost more than the distance found: such arcs may be cut to that cost.
     """
     dearest = distance * total
-    accurate = ldexp(bound, 1 - COST_BITS + low_bits) <= ACCURACY * distance
+    accurate = ldexp(bound, 1 - cost_bits) <= ACCURACY * distance
     return 0.0 if accurate or dearest * 2 >= bound else dearest
 
 
@@ -170,6 +188,7 @@ def ground_distances(
     block,
     m,
     units,
+    cost_bits,
     low_bits,
     cost,
     whole,
@@ -178,12 +197,12 @@ def ground_distances(
     """The ground distances of the nodes i to stop to one block of sinks: the only place.
 
     Euclidean; where labels differ, at least sqrt(d), the diameter of the unit cube. ``cost``
-    takes it as it is, ``whole`` as whole units, each in rows from ``cell`` on; of m sinks the
-    lanes beyond are forbidden.
+    takes it as it is, ``whole`` as whole units below 2**cost_bits, with low bits below them, each
+    in rows from ``cell`` on; of m sinks the lanes beyond are forbidden.
     """
     apart = label_distance(sources)
     padding = splat(lanes, m - 1 - block) < numbers(lanes)
-    most = splat(lanes, ldexp(1.0, COST_BITS - low_bits))
+    most = splat(lanes, ldexp(1.0, cost_bits))
     while i < stop:
         square = splat(lanes, 0.0)
         for c in range(sources.points.shape[1]):
@@ -221,13 +240,16 @@ def scale_to_common_total(sources, g, sinks, r, supply, demand):
 
 @njit(**options)
 def _scale(masses, first, last, mass, total, exact, out):
-    """Where it is not exact, round the running sums: the sum of all is exact then."""
-    below, running = 0, 0
+    """Where it is not exact, one unit for every node, the rest by rounded running sums.
+
+    So no mass vanishes, and their sum is exact.
+    """
+    below, running, rest = 0, 0, total - (last - first)
     for i in range(first, last):
         if exact:
             out[i - first] = masses[i] * (total // mass)
         else:
             running += masses[i]
-            upto = int(running / mass * total)
-            out[i - first] = upto - below
+            upto = int(running / mass * rest)
+            out[i - first] = 1 + upto - below
             below = upto
