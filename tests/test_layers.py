@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "graphmover"
 #: From the bottom up. A module may import those before it.
 ORDER = [
     "_checks",
+    "_compiling",
     "_files",
     "_parallel",
     "_random",
@@ -59,7 +60,7 @@ ORDER = [
 #: Engines see NumPy and Numba, no classes of ours.
 ENGINES = ["_lanes", "_problem", "_few_sinks", "_many_sinks", "_simplex", "_cpu"]
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
-ENGINE_IMPORTS |= {"__future__", "operator", "sys", "threading"}
+ENGINE_IMPORTS |= {"__future__", "graphmover._compiling", "operator"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from graphmover._compiling import telling_if_compiling
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.laplacian._dense import embed
 from graphmover.laplacian._lapack import tridiagonalisation
@@ -115,11 +116,6 @@ def _embed_small(*arguments: object) -> None:
     if _loaded.is_set():
         embed(*arguments)
         return
-    message = "graphmover: compiling the Laplacian solver (once; it is cached) ..."
-    timer = threading.Timer(1.0, print, (message,), {"file": sys.stderr, "flush": True})
-    timer.start()
-    try:
+    with telling_if_compiling(embed, "the Laplacian solver"):
         embed(*arguments)
-    finally:
-        timer.cancel()
     _loaded.set()

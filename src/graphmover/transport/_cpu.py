@@ -43,12 +43,10 @@ second cheapest sink is out of reach of the movement of prices is settled at onc
 
 from __future__ import annotations
 
-import sys
-import threading
-
 import numpy as np
 from numba import typeof
 
+from graphmover._compiling import telling_if_compiling
 from graphmover.transport import _few_sinks, _many_sinks, _simplex
 from graphmover.transport._problem import is_balanced, prepare, prepare_one
 
@@ -81,8 +79,11 @@ def _solve_where_sinks_are_fewer(sources, sinks, ties, swapped, out):
         if ((sizes > above) & (sizes <= width)).any():
             _run(_few_sinks.distances, width, above, sources, sinks, ties, swapped, out)
         above = width
-    if (sizes > above).any():
-        for solver in (_simplex, _many_sinks):
+    many, n = np.unique(sizes[sizes > above]), np.unique(np.diff(sources.offsets))
+    balanced = is_balanced.py_func(n, many[:, np.newaxis])
+    larger = n >= many[:, np.newaxis]
+    for solver, pairs in ((_simplex, larger & balanced), (_many_sinks, larger & ~balanced)):
+        if pairs.any():
             _run(solver.distances, _BLOCK, above, sources, sinks, ties, swapped, out)
 
 
@@ -94,7 +95,7 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels):
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
-    solver = _simplex if is_balanced(*out.shape) else _many_sinks
+    solver = _simplex if is_balanced.py_func(*out.shape) else _many_sinks
     return out, _run(solver.plan, _BLOCK, sources, sinks, out)
 
 
@@ -103,20 +104,7 @@ def _run(kernel, width, *arguments):
     lanes = (0,) * width
     if (kernel, width) in _loaded:
         return kernel(lanes, *arguments)
-    done = threading.Event()
-    threading.Thread(target=_tell_if_compiling, args=(kernel, done), daemon=True).start()
-    try:
+    with telling_if_compiling(kernel, "the transport engine"):
         kernel.compile((typeof(lanes), *map(typeof, arguments)))
-    finally:
-        done.set()
     _loaded.add((kernel, width))
     return kernel(lanes, *arguments)
-
-
-def _tell_if_compiling(kernel, done):
-    """Reading the cache may also take long, on a busy machine: that is no compiling."""
-    while not done.wait(1.0):
-        if any(kernel.stats.cache_misses.values()):
-            message = "graphmover: compiling the transport engine (once; it is cached) ..."
-            print(message, file=sys.stderr, flush=True)
-            return
