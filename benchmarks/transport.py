@@ -114,7 +114,7 @@ def parts(lanes, sources, sinks, with_start, out):  # type: ignore[no-untyped-de
         transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
         for g in range(len(sources.offsets) - 1):
             scale_to_common_total(sources, g, sinks, r, state.supply, state.demand)
-            units = units_per_cost(cost_bound(sources, g, sinks, r))
+            units = units_per_cost(cost_bound(sources, g, sinks, r), _few_sinks._COST_BITS)
             if with_start:
                 _few_sinks._assign(lanes, sources, g, 1, INFINITE, m, units, state)
             else:
@@ -130,6 +130,8 @@ def parts(lanes, sources, sinks, with_start, out):  # type: ignore[no-untyped-de
                     0,
                     m,
                     units,
+                    _few_sinks._COST_BITS,
+                    _few_sinks._LOW_BITS,
                     state.cost,
                     state.whole,
                     0,
@@ -222,8 +224,8 @@ def pairs_of_graphs(rounds: int) -> None:
     """Full-size graphs on both sides, against emd_c."""
     rng = np.random.default_rng(0)
     print("| graph to graph | ms | times emd_c |\n|---|---|---|")
-    for n in (30, 60, 100, 200, 400, 800):
-        count = 8 if n <= 200 else 2
+    for n in (30, 60, 100, 200, 400, 800, 1500, 2500):
+        count = 8 if n <= 200 else 2 if n <= 800 else 1
         x, y = random_nodes(rng, count, n, 4), random_nodes(rng, count, n, 4)
         given = problems(x, y, np.ndindex(count, count))
         gm.earth_movers_distance(x, y)
