@@ -14,9 +14,20 @@ ORDER = [
     "_parallel",
     "_random",
     "_graph_arrays",
+    "_arrow",
     "graphs",
     "_converters",
     "interop",
+    "datasets._dataset",
+    "datasets.tu",
+    "datasets.families",
+    "datasets._chunks",
+    "datasets.parquet",
+    "datasets.edge_csv",
+    "datasets.networkx_files",
+    "datasets.smiles",
+    "datasets.formats",
+    "datasets",
     "labels",
     "node_embedding",
     "random_graphs",
@@ -28,10 +39,6 @@ ORDER = [
     "transport",
     "embedding",
     "theory",
-    "datasets._dataset",
-    "datasets.tu",
-    "datasets.families",
-    "datasets",
     "output",
     "demo",
     "cli",
@@ -44,6 +51,7 @@ ENGINE_IMPORTS |= {"__future__", "operator", "sys", "threading"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}
+LAZY |= {"pyarrow", "rdkit"}
 
 
 def module_name(file):
