@@ -29,6 +29,9 @@ ORDER = [
     "datasets.formats",
     "datasets",
     "labels",
+    "_partial",
+    "output",
+    "streaming",
     "node_embedding",
     "random_graphs",
     "transport._lanes",
@@ -39,7 +42,6 @@ ORDER = [
     "transport",
     "embedding",
     "theory",
-    "output",
     "demo",
     "cli",
 ]
