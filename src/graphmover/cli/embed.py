@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli._options import BatchSize, FitGraphs, Json, Quiet, Source, TargetColumn
-from graphmover.cli._options import takes_embedding as _takes_embedding
+from graphmover.cli._options import (
+    BatchSize,
+    FitGraphs,
+    Json,
+    Quiet,
+    Source,
+    TargetColumn,
+    takes_embedding,
+)
 from graphmover.cli.fit import fit_to
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
 
 
-def _embed(
+@takes_embedding
+def embed(
     source: Source,
     output: Annotated[
         Path,
@@ -68,6 +76,3 @@ def _embed(
     elif not quiet:
         where = "standard output" if str(output) == "-" else output
         print(f"{n_graphs} graphs x {n_features} features -> {where}", file=sys.stderr)
-
-
-embed = _takes_embedding(_embed)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
 
 
-def _evaluate(
+@takes_embedding
+def evaluate(
     source: Source,
     embedding: RandomGraphEmbedding,
     target_column: TargetColumn = None,
@@ -44,6 +45,3 @@ def _evaluate(
         return
     print(f"{data}; linear SVM, {repeats} x {folds}-fold cross-validation\n")
     print_scores(scores)
-
-
-evaluate = takes_embedding(_evaluate)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
 
 
-def _fit(
+@takes_embedding
+def fit(
     source: Source,
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model (.npz).")],
     embedding: RandomGraphEmbedding,
@@ -50,6 +51,3 @@ def fit_to(
     if not quiet and (model is not None or len(sample) < n_graphs):
         where = "" if model is None else f" -> {model}"
         print(f"fitted to {len(sample)} of {n_graphs} graphs{where}", file=sys.stderr)
-
-
-fit = takes_embedding(_fit)
