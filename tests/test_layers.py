@@ -29,6 +29,7 @@ ORDER = [
     "embedding",
     "theory",
     "datasets._dataset",
+    "datasets.catalogue",
     "datasets.tu",
     "datasets.families",
     "datasets",
