@@ -9,8 +9,27 @@ from graphmover.datasets import catalogue
 from graphmover.datasets.catalogue import CATEGORIES, nearest_names
 
 SETS = {info.name: info for info in catalogue()}
-MEASURED_HERE = "AIDS BZR COLLAB Cuneiform DD ENZYMES Fingerprint IMDB-BINARY IMDB-MULTI".split()
-MEASURED_HERE += "Letter-high MUTAG NCI1 NCI109 PROTEINS PROTEINS_full PTC_MR REDDIT-BINARY".split()
+MEASURED_HERE = [
+    "AIDS",
+    "BZR",
+    "COLLAB",
+    "Cuneiform",
+    "DD",
+    "ENZYMES",
+    "Fingerprint",
+    "IMDB-BINARY",
+    "IMDB-MULTI",
+]
+MEASURED_HERE += [
+    "Letter-high",
+    "MUTAG",
+    "NCI1",
+    "NCI109",
+    "PROTEINS",
+    "PROTEINS_full",
+    "PTC_MR",
+    "REDDIT-BINARY",
+]
 
 
 def test_the_whole_collection():
@@ -32,7 +51,7 @@ def test_filters():
     assert not any(info.node_labels for info in catalogue(node_labels=False))
     labelled = catalogue(node_labels=True, category="bioinformatics", max_graphs=85, contains="k")
     assert [info.name for info in labelled] == ["KKI", "Peking_1"]
-    with pytest.raises(ValueError, match="category must be one of .*, got 'sociable'"):
+    with pytest.raises(ValueError, match=r"category must be one of .*, got 'sociable'"):
         catalogue(category="sociable")
 
 
