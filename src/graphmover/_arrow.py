@@ -5,9 +5,12 @@
 ``edge_weights``      list of lists of float64, beside ``neighbours``; absent: all are 1
 ``node_labels``       list of int64, string, binary, float64; of others as JSON, so marked
 ``node_attributes``   list of fixed-size lists of float64
+``edge_labels``       list of lists of labels, beside ``neighbours``
+``edge_attributes``   list of lists of fixed-size lists of float64, beside ``neighbours``
 ====================  =====================================================================
 
-The flat arrays and offsets of a batch are what Arrow makes lists of: no number is copied.
+The last two belong to a `Dataset`. The flat arrays and offsets of a batch are what Arrow makes
+lists of: no number is copied.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ NEIGHBOURS = "neighbours"
 EDGE_WEIGHTS = "edge_weights"
 NODE_LABELS = "node_labels"
 NODE_ATTRIBUTES = "node_attributes"
+EDGE_LABELS = "edge_labels"
+EDGE_ATTRIBUTES = "edge_attributes"
 
 #: Stands in the metadata of a column of labels that are written as JSON.
 _JSON_MARK = {b"graphmover": b"json"}
@@ -52,33 +57,47 @@ def pyarrow() -> Any:
     return pa
 
 
-def table_of(arrays: Arrays) -> Any:
+def table_of(
+    arrays: Arrays,
+    edge_labels: NDArray[Any] | None = None,
+    edge_attributes: NDArray[np.float64] | None = None,
+) -> Any:
     """Return a ``pyarrow.Table`` over the very memory of these arrays."""
     pa = pyarrow()
+    columns: dict[str, Any] = {}
+    marks: dict[str, Any] = {}
 
-    def per_graph(values: Any) -> Any:
-        return pa.LargeListArray.from_arrays(pa.array(arrays.offsets), values)
+    def add(name: str, values: Any, *, per_edge: bool) -> None:
+        if per_edge:
+            values = pa.LargeListArray.from_arrays(pa.array(arrays.indptr), values)
+        columns[name] = pa.LargeListArray.from_arrays(pa.array(arrays.offsets), values)
 
-    def per_edge(values: NDArray[Any]) -> Any:
-        return pa.LargeListArray.from_arrays(pa.array(arrays.indptr), pa.array(values))
+    def add_labels(name: str, labels: NDArray[Any], *, per_edge: bool) -> None:
+        values, marks[name] = _label_values(labels, name)
+        add(name, values, per_edge=per_edge)
 
-    columns = {NEIGHBOURS: per_graph(per_edge(arrays.indices))}
-    marks = {}
+    def add_rows(name: str, rows: NDArray[np.float64], *, per_edge: bool) -> None:
+        if rows.shape[1]:
+            flat = pa.array(np.ascontiguousarray(rows).reshape(-1))
+            add(name, pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]), per_edge=per_edge)
+
+    add(NEIGHBOURS, pa.array(arrays.indices), per_edge=True)
     if arrays.edge_weights is not None:
-        columns[EDGE_WEIGHTS] = per_graph(per_edge(arrays.edge_weights))
+        add(EDGE_WEIGHTS, pa.array(arrays.edge_weights), per_edge=True)
     if arrays.node_labels is not None:
-        values, marks[NODE_LABELS] = _label_values(arrays.node_labels, arrays.offsets)
-        columns[NODE_LABELS] = per_graph(values)
-    if arrays.node_attributes is not None and arrays.node_attributes.shape[1]:
-        flat = pa.array(np.ascontiguousarray(arrays.node_attributes).reshape(-1))
-        width = arrays.node_attributes.shape[1]
-        columns[NODE_ATTRIBUTES] = per_graph(pa.FixedSizeListArray.from_arrays(flat, width))
+        add_labels(NODE_LABELS, arrays.node_labels, per_edge=False)
+    if arrays.node_attributes is not None:
+        add_rows(NODE_ATTRIBUTES, arrays.node_attributes, per_edge=False)
+    if edge_labels is not None:
+        add_labels(EDGE_LABELS, edge_labels, per_edge=True)
+    if edge_attributes is not None:
+        add_rows(EDGE_ATTRIBUTES, edge_attributes, per_edge=True)
     fields = [pa.field(name, c.type, metadata=marks.get(name)) for name, c in columns.items()]
     return pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
 
 def arrays_of(table: Any) -> Arrays:
-    """Take the graph columns of a table apart; other columns are not looked at."""
+    """Take the columns of a batch apart; others are not looked at."""
     pa = pyarrow()
     if NEIGHBOURS not in table.column_names:
         raise ValueError(
@@ -90,25 +109,54 @@ def arrays_of(table: Any) -> Arrays:
     indptr, indices = _parts(rows, NEIGHBOURS)
     weights = labels = attributes = None
     if EDGE_WEIGHTS in table.column_names:
-        lists = pa.large_list(pa.large_list(pa.float64()))
-        weight_offsets, rows = _unnested(table, EDGE_WEIGHTS, lists)
-        weight_indptr, values = _parts(rows, EDGE_WEIGHTS)
-        _require_same(EDGE_WEIGHTS, offsets, weight_offsets)
-        if not np.array_equal(indptr, weight_indptr):
-            node = int(np.argmax(indptr[1:] != weight_indptr[1:]))
-            graph = int(np.searchsorted(offsets, node, side="right")) - 1
-            raise ValueError(
-                f"graph {graph}: node {node - offsets[graph]} has another number of "
-                f"{EDGE_WEIGHTS} than of {NEIGHBOURS}"
-            )
-        weights = values.to_numpy(zero_copy_only=False)
+        values = _per_edge(table, EDGE_WEIGHTS, offsets, indptr)
+        weights = _numbers(values, EDGE_WEIGHTS)
     if NODE_LABELS in table.column_names:
-        labels = _labels(table, offsets)
+        labels = _labels(_per_node(table, NODE_LABELS, offsets), table, NODE_LABELS)
     if NODE_ATTRIBUTES in table.column_names:
-        attributes = _attributes(table, offsets)
+        attributes = _rows(_per_node(table, NODE_ATTRIBUTES, offsets), NODE_ATTRIBUTES)
     return Arrays(
         offsets, indptr, indices.to_numpy(zero_copy_only=False), weights, labels, attributes
     )
+
+
+def edge_data_of(
+    table: Any, offsets: NDArray[np.int64], indptr: NDArray[np.int64]
+) -> tuple[NDArray[Any] | None, NDArray[np.float64] | None]:
+    """Return what a table says of labels and attributes of edges."""
+    labels = attributes = None
+    if EDGE_LABELS in table.column_names:
+        labels = _labels(_per_edge(table, EDGE_LABELS, offsets, indptr), table, EDGE_LABELS)
+    if EDGE_ATTRIBUTES in table.column_names:
+        attributes = _rows(_per_edge(table, EDGE_ATTRIBUTES, offsets, indptr), EDGE_ATTRIBUTES)
+    return labels, attributes
+
+
+def _per_node(table: Any, name: str, offsets: NDArray[np.int64]) -> Any:
+    other, values = _unnested(table, name)
+    if not np.array_equal(offsets, other):
+        graph = int(np.argmax(offsets[1:] != other[1:]))
+        raise ValueError(
+            f"graph {graph}: {other[graph + 1] - other[graph]} {name.replace('_', ' ')}, expected "
+            f"one for each of {offsets[graph + 1] - offsets[graph]} nodes"
+        )
+    return values
+
+
+def _per_edge(table: Any, name: str, offsets: NDArray[np.int64], indptr: NDArray[np.int64]) -> Any:
+    pa = pyarrow()
+    rows = _per_node(table, name, offsets)
+    if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type)):
+        raise TypeError(f"the column {name!r} holds {rows.type} per node, expected lists")
+    other, values = _parts(rows.cast(pa.large_list(rows.type.value_type)), name)
+    if not np.array_equal(indptr, other):
+        node = int(np.argmax(indptr[1:] != other[1:]))
+        graph = int(np.searchsorted(offsets, node, side="right")) - 1
+        raise ValueError(
+            f"graph {graph}: node {node - offsets[graph]} has another number of {name} than of "
+            f"{NEIGHBOURS}"
+        )
+    return values
 
 
 def _unnested(table: Any, name: str, kind: Any = None) -> tuple[NDArray[np.int64], Any]:
@@ -146,16 +194,7 @@ def _parts(lists: Any, name: str, what: str = "node") -> tuple[NDArray[np.int64]
     return (offsets - offsets[0] if offsets[0] else offsets), values
 
 
-def _require_same(name: str, offsets: NDArray[np.int64], other: NDArray[np.int64]) -> None:
-    if not np.array_equal(offsets, other):
-        graph = int(np.argmax(offsets[1:] != other[1:]))
-        raise ValueError(
-            f"graph {graph}: {other[graph + 1] - other[graph]} {name.replace('_', ' ')}, expected "
-            f"one for each of {offsets[graph + 1] - offsets[graph]} nodes"
-        )
-
-
-def _label_values(labels: NDArray[Any], offsets: NDArray[np.int64]) -> tuple[Any, Any]:
+def _label_values(labels: NDArray[Any], name: str) -> tuple[Any, Any]:
     """Return an Arrow array of labels, and the mark of how they are written."""
     pa = pyarrow()
     if labels.dtype.kind == "i":
@@ -167,17 +206,14 @@ def _label_values(labels: NDArray[Any], offsets: NDArray[np.int64]) -> tuple[Any
         except UnicodeEncodeError:
             pass  # a lone surrogate is no UTF-8, but JSON can escape it
     texts: dict[Any, str] = {}
-    for position, label in enumerate(labels):
-        if label not in texts:
-            try:
-                texts[label] = json.dumps(_jsonable(label))
-            except TypeError:
-                graph = int(np.searchsorted(offsets, position, side="right")) - 1
-                raise TypeError(
-                    f"graph {graph}: node {position - offsets[graph]} has the label {label!r}, "
-                    f"which Arrow cannot hold: expected numbers, strings, None, tuples of these, "
-                    f"or bytes alone"
-                ) from None
+    for label in set(labels):
+        try:
+            texts[label] = json.dumps(_jsonable(label))
+        except TypeError:
+            raise TypeError(
+                f"Arrow cannot hold {label!r}, which is among the {name}: expected numbers, "
+                f"strings, None, tuples of these, or bytes alone"
+            ) from None
     return pa.array([texts[label] for label in labels], pa.large_string()), _JSON_MARK
 
 
@@ -191,48 +227,50 @@ def _jsonable(label: Any) -> Any:
     raise TypeError
 
 
-def _labels(table: Any, offsets: NDArray[np.int64]) -> NDArray[Any]:
+def _labels(values: Any, table: Any, name: str) -> NDArray[Any]:
     pa = pyarrow()
-    label_offsets, values = _unnested(table, NODE_LABELS)
-    _require_same(NODE_LABELS, offsets, label_offsets)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_signed_integer(values.type):
         return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
     objects = values.to_pylist()
-    mark = table.schema.field(NODE_LABELS).metadata or {}
+    mark = table.schema.field(name).metadata or {}
     if all(mark.get(key) == value for key, value in _JSON_MARK.items()):
         distinct = {text: _hashable(json.loads(text)) for text in set(objects)}
         objects = [distinct[text] for text in objects]
     else:
         objects = list(map(_hashable, objects))
-    return label_array(objects, offsets)
+    return label_array(objects, np.array([0, len(objects)]))
 
 
 def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
-def _attributes(table: Any, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+def _rows(rows: Any, name: str) -> NDArray[np.float64]:
+    """Return a table of numbers from lists of equal length, or from single numbers."""
     pa = pyarrow()
-    attribute_offsets, rows = _unnested(table, NODE_ATTRIBUTES)
-    _require_same(NODE_ATTRIBUTES, offsets, attribute_offsets)
-    if not pa.types.is_nested(rows.type):  # one number per node
-        return np.asarray(rows.cast(pa.float64()).to_numpy(zero_copy_only=False))[:, np.newaxis]
+    if not pa.types.is_nested(rows.type):
+        return _numbers(rows, name)[:, np.newaxis]
     if pa.types.is_fixed_size_list(rows.type):
         width = rows.type.list_size
     else:
         widths = rows.value_lengths().to_numpy(zero_copy_only=False)
         width = int(widths[0]) if len(widths) else 0
         if (widths != width).any():
-            node = int(np.argmax(widths != width))
-            graph = int(np.searchsorted(offsets, node, side="right")) - 1
             raise ValueError(
-                f"graph {graph}: node {node - offsets[graph]} has {widths[node]} attributes, "
-                f"expected {width} as the nodes before it"
+                f"{name} holds lists of {width} and of {widths[widths != width][0]} numbers, "
+                f"expected equally many for all"
             )
     values = rows.flatten()
     if values.null_count:
-        raise ValueError(f"{NODE_ATTRIBUTES} holds {values.null_count} nulls, expected none")
-    numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers).reshape(-1, width) if width else np.empty((len(rows), 0))
+        raise ValueError(f"{name} holds {values.null_count} nulls, expected none")
+    return _numbers(values, name).reshape(len(rows), width)
+
+
+def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+    pa = pyarrow()
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        raise TypeError(f"{name} holds {values.type}, expected numbers")
+    numbers: NDArray[np.float64] = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers

@@ -116,13 +116,14 @@ def check_edges(
     node_counts: Ints, graph_of_edge: Ints, edges: Ints, weights: Floats | None
 ) -> None:
     """Refuse node numbers out of range, and weights that are negative, infinite or NaN."""
-    limit = node_counts[graph_of_edge][:, np.newaxis]
-    outside = ((edges < 0) | (edges >= limit)).any(axis=1)
-    if outside.any():
-        at = int(np.argmax(outside))
+    limit = node_counts[graph_of_edge]
+    inside = (edges[:, 0] < limit) & (edges[:, 1] < limit)
+    inside &= (edges >= 0).all(axis=1)
+    if not inside.all():
+        at = int(np.argmin(inside))
         raise ValueError(
             f"graph {graph_of_edge[at]}: edge {tuple(edges[at].tolist())} is out of range, the "
-            f"graph has {limit[at, 0]} nodes, numbered from 0"
+            f"graph has {limit[at]} nodes, numbered from 0"
         )
     if weights is None:
         return
@@ -155,25 +156,28 @@ def undirected_rows(
     if weights is not None:
         keep &= weights > 0
         weights = weights[keep]
-    first_row = offsets[graph_of_edge[keep]]
-    u, v = edges[keep].T
-    forward = (first_row + u) * stride + v
-    backward = (first_row + v) * stride + u
+    if not keep.all():
+        graph_of_edge, edges = graph_of_edge[keep], edges[keep]
+    # Both directions in one array, made in place: with many edges these are what memory holds.
+    keys = np.repeat(offsets[graph_of_edge][np.newaxis], 2, axis=0)
+    keys += edges.T
+    keys *= stride
+    keys += edges.T[::-1]
+    forward, backward = keys
     if directed is not None and directed.any():
-        oriented = directed[graph_of_edge[keep]]
+        oriented = directed[graph_of_edge]
         _warn_if_one_way(
             _merge(forward[oriented], None if weights is None else weights[oriented]),
             _merge(backward[oriented], None if weights is None else weights[oriented]),
             offsets * stride,
         )
-    keys, merged = _merge(
-        np.concatenate([forward, backward]),
-        None if weights is None else np.concatenate([weights, weights]),
+    rows, merged = _merge(
+        keys.reshape(-1), None if weights is None else np.concatenate([weights, weights])
     )
     if merged is not None and (merged == 1).all():
         merged = None
-    indptr = np.searchsorted(keys, np.arange(n_rows + 1) * stride)
-    return indptr, (keys % stride).astype(np.int32), merged
+    indptr = np.searchsorted(rows, np.arange(n_rows + 1) * stride)
+    return indptr, (rows % stride).astype(np.int32), merged
 
 
 def are_simple_rows(
@@ -202,9 +206,9 @@ def are_simple_rows(
 
 
 def _merge(keys: Ints, weights: Floats | None) -> tuple[Ints, Floats | None]:
-    """Sort edges; of repeated ones the largest weight stays."""
+    """Sort edges, in place where it can be; of repeated ones the largest weight stays."""
     if weights is None:
-        keys = np.sort(keys, kind="stable")  # they are nearly sorted: np.unique is far slower
+        keys.sort(kind="stable")  # they are nearly sorted: np.unique is far slower
         return keys[_starts_run(keys)], None
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
@@ -213,8 +217,10 @@ def _merge(keys: Ints, weights: Floats | None) -> tuple[Ints, Floats | None]:
 
 
 def _starts_run(keys: Ints) -> NDArray[np.bool_]:
-    """Mark the first of equal neighbours among sorted, non-negative keys."""
-    return np.diff(keys, prepend=-1) > 0
+    """Mark the first of equal neighbours among sorted keys."""
+    starts = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=starts[1:])
+    return starts
 
 
 def _warn_if_one_way(

@@ -309,14 +309,7 @@ class GraphBatch:
         [[[1], [0, 2], [1]]]
         """
         return _arrow.table_of(
-            _arrow.Arrays(
-                self.offsets,
-                self.indptr,
-                self.indices,
-                self.edge_weights,
-                self.node_labels,
-                self.node_attributes,
-            )
+            _arrow.Arrays(*(getattr(self, name) for name in _arrow.Arrays._fields))
         )
 
     @classmethod

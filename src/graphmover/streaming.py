@@ -14,6 +14,7 @@ from tqdm import tqdm
 from graphmover._partial import PartialRows, target_lines
 from graphmover._random import RandomState, random_generator
 from graphmover.datasets import Dataset, iter_batches
+from graphmover.datasets._chunks import rows_of
 from graphmover.graphs import GraphBatch
 from graphmover.labels import label_codes
 from graphmover.output import finisher_of, write_to_stdout
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 
 def write_rows(
     batches: Iterable[Dataset],
-    rows_of: Callable[[GraphBatch], Floats],
+    embed: Callable[[GraphBatch], Floats],
     output: str | os.PathLike[str],
     *,
     names: NDArray[Any],
@@ -36,12 +37,12 @@ def write_rows(
 
     Parameters
     ----------
-    rows_of : function
+    embed : function
         Computes the rows of a batch; each must depend on its graph alone.
     names : array of str
         Names of the columns.
     model : str
-        A fingerprint of ``rows_of``.
+        A fingerprint of ``embed``.
     resume : bool
         Go on with what an earlier run left. Its graphs are read again and must be the same.
     progress : str, optional
@@ -51,13 +52,13 @@ def write_rows(
     """
     with tqdm(total=total, desc=progress, unit="graph", disable=progress is None) as bar:
         if os.fspath(output) == "-":
-            return write_to_stdout(_computed(batches, rows_of, bar), names)
+            return write_to_stdout(_computed(batches, embed, bar), names)
         finish = finisher_of(output)
         with PartialRows(output, len(names), model=model, resume=resume) as part:
             content = _Content()
             for batch in _new(batches, part, content, bar):
                 content.add(batch)
-                part.append(rows_of(batch.graphs), batch.target, content.digest())
+                part.append(embed(batch.graphs), batch.target, content.digest())
                 bar.update(len(batch.graphs))
             if content.n_graphs < part.rows:
                 raise ValueError(
@@ -108,10 +109,10 @@ def sample_graphs(
 
 
 def _computed(
-    batches: Iterable[Dataset], rows_of: Callable[[GraphBatch], Floats], bar: Any
+    batches: Iterable[Dataset], embed: Callable[[GraphBatch], Floats], bar: Any
 ) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
     for batch in batches:
-        yield rows_of(batch.graphs), batch.target
+        yield embed(batch.graphs), batch.target
         bar.update(len(batch.graphs))
 
 
@@ -125,7 +126,7 @@ def _new(
         if n_old <= 0:
             yield batch
             continue
-        content.add(_rows(batch, slice(0, n_old)))
+        content.add(rows_of(batch, 0, n_old))
         bar.update(n_old)
         if content.n_graphs == n_done:
             if content.digest() != part.source:
@@ -134,12 +135,7 @@ def _new(
                     f"anew by resume=False"
                 )
             if n_old < len(batch.graphs):
-                yield _rows(batch, slice(n_old, None))
-
-
-def _rows(batch: Dataset, rows: slice) -> Dataset:
-    target = None if batch.target is None else batch.target[rows]
-    return Dataset(batch.name, batch.graphs[rows], target, batch.target_names)
+                yield rows_of(batch, n_old)
 
 
 class _Content:

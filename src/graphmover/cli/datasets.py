@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -11,46 +11,55 @@ import typer
 from graphmover.cli._options import Json
 
 
+class Category(StrEnum):
+    """What graphs stand for."""
+
+    bioinformatics = "bioinformatics"
+    molecules = "molecules"
+    social = "social"
+    synthetic = "synthetic"
+    vision = "vision"
+
+
 def datasets(
-    text: Annotated[str, typer.Argument(help="Only names that contain this.")] = "",
-    min_graphs: Annotated[int, typer.Option(min=0, help="Only sets of so many graphs.")] = 0,
-    classes: Annotated[
-        int | None, typer.Option(min=2, help="Only sets of this many classes.")
+    contains: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
+    category: Annotated[Category | None, typer.Option(help="What graphs stand for.")] = None,
+    max_graphs: Annotated[
+        int | None, typer.Option(min=0, help="The largest number of graphs.")
     ] = None,
     node_labels: Annotated[
-        bool, typer.Option("--node-labels", help="Only sets with node labels.")
-    ] = False,
-    node_attributes: Annotated[
-        bool, typer.Option("--node-attributes", help="Only sets with node attributes.")
-    ] = False,
+        bool | None,
+        typer.Option("--node-labels/--no-node-labels", help="With node labels, or without."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the sets of the TU collection, which go by name wherever a source is asked for."""
     from graphmover.datasets import catalogue
 
-    found = [
-        entry
-        for entry in catalogue()
-        if text.lower() in entry.name.lower()
-        and entry.graphs >= min_graphs
-        and (classes is None or entry.classes == classes)
-        and (entry.node_labels or not node_labels)
-        and (entry.node_attributes or not node_attributes)
-    ]
+    found = catalogue(
+        contains=contains,
+        category=None if category is None else category.value,
+        max_graphs=max_graphs,
+        node_labels=node_labels,
+    )
     if as_json:
-        print(json.dumps([entry._asdict() for entry in found]))
+        print(json.dumps([info._asdict() for info in found]))
         return
     if not found:
-        print("graphmover: no set is like that", file=sys.stderr)
-        raise typer.Exit(1)
-    width = max(len(entry.name) for entry in found)
-    print(f"{'name':<{width}}    graphs  classes    nodes    edges  has")
-    for entry in found:
-        has = ["node labels"] * bool(entry.node_labels)
-        has += ["node attributes"] * bool(entry.node_attributes)
-        has += ["edge labels"] * bool(entry.edge_labels)
-        has += ["edge attributes"] * bool(entry.edge_attributes)
+        raise ValueError("no set of the collection is like that")
+    width = max(len(info.name) for info in found)
+    print(f"{'name':<{width}}  {'category':<14}    graphs  classes    nodes     edges  has")
+    for info in found:
+        has = {
+            "node labels": info.node_labels,
+            "edge labels": info.edge_labels,
+            "node attributes": info.node_attributes,
+            "edge attributes": info.edge_attributes,
+            "real targets": info.n_targets,
+            "times": info.temporal,
+        }
         print(
-            f"{entry.name:<{width}}  {entry.graphs:>8}  {entry.classes or '-':>7}  "
-            f"{entry.mean_nodes:>7.1f}  {entry.mean_edges:>7.1f}  {', '.join(has)}"
+            f"{info.name:<{width}}  {info.category:<14}  {info.n_graphs:>8}  "
+            f"{info.n_classes or '-':>7}  {info.mean_nodes:>7.1f}  {info.mean_edges:>8.1f}  "
+            + ", ".join(what for what, there in has.items() if there)
         )

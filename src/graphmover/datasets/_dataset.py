@@ -23,6 +23,10 @@ class Dataset:
         Integers are classes, floats are values to predict; one row per graph.
     target_names : tuple of str or None
         ``target_names[c]`` tells what class c means.
+    edge_labels, edge_attributes : ndarray or None
+        One entry, or one row, beside each entry of ``graphs.indices``: each edge stands there
+        in both directions, and what a file says of an edge may depend on the direction.
+        ``graphs[...]`` does not take them along.
 
     Examples
     --------
@@ -35,6 +39,8 @@ class Dataset:
     graphs: GraphBatch
     target: NDArray[Any] | None = None
     target_names: tuple[str, ...] | None = None
+    edge_labels: NDArray[Any] | None = None
+    edge_attributes: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {len(self.graphs)} graphs, {self._describe_target()})"

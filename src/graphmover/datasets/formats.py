@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import numpy as np
-
 from graphmover._checks import require_whole
 from graphmover._files import replacing
-from graphmover.datasets._chunks import in_batches, naming
+from graphmover.datasets._chunks import in_batches, joined, naming, rows_of
 from graphmover.datasets._dataset import Dataset
 from graphmover.datasets.edge_csv import EDGES, read_edge_csv
 from graphmover.datasets.networkx_files import (
@@ -127,17 +125,8 @@ def read_graphs(source: Any, *, target_column: str | None = None) -> Dataset:
     parts = list(iter_batches(source, target_column=target_column))
     if not parts:
         raise ValueError(f"{source} holds no graphs")
-    if len(parts) == 1:
-        return parts[0]
-    targets = [part.target for part in parts if part.target is not None]
-    if 0 < len(targets) < len(parts):
-        raise ValueError(f"{source}: some graphs have a target and others have none")
-    return Dataset(
-        parts[0].name,
-        GraphBatch.concatenate([part.graphs for part in parts]),
-        np.concatenate(targets) if targets else None,
-        parts[0].target_names,
-    )
+    with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
+        return parts[0] if len(parts) == 1 else joined(parts)
 
 
 def write_graphs(
@@ -225,9 +214,7 @@ def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:
         yield data
         return
     for start in range(0, len(data.graphs), batch_size):
-        rows = slice(start, start + batch_size)
-        target = None if data.target is None else data.target[rows]
-        yield Dataset(data.name, data.graphs[rows], target, data.target_names)
+        yield rows_of(data, start, start + batch_size)
 
 
 def _from_iterable(source: Any, batch_size: int) -> Iterator[Dataset]:

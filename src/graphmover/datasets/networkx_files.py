@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -46,6 +47,8 @@ def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
     nx = _networkx("JSON lines")
     n_graphs = 0
     for chunk in chunks:
+        if not n_graphs and (chunk.edge_labels is not None or chunk.edge_attributes is not None):
+            warnings.warn("labels and attributes of edges are not written to JSON", stacklevel=3)
         targets = [None] * len(chunk.graphs) if chunk.target is None else chunk.target.tolist()
         for graph, target in zip(chunk.graphs, targets, strict=True):
             other = graph.to_networkx()
