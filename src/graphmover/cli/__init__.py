@@ -25,10 +25,12 @@ from graphmover.cli.evaluate import evaluate
 from graphmover.cli.fit import fit
 from graphmover.cli.info import info
 
+_FAILED, _WRONG_USE = 1, 2
 _INTERRUPTED = 130  # what shells expect after Ctrl-C
+#: Typer has no name for the base class of all that is wrong with a command line.
+_UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Random Graph Embeddings: collections of graphs into vectors.",
 )
@@ -43,20 +45,26 @@ def main() -> None:
     if not debug:
         warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
-        app(arguments)
+        code = app(arguments or ["--help"], prog_name="graphmover", standalone_mode=False)
     except BrokenPipeError:  # the reader of our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(_FAILED)
+    except (KeyboardInterrupt, typer.Abort):  # leave at once, whatever threads are still busy
+        print("graphmover: interrupted", file=sys.stderr, flush=True)
+        os._exit(_INTERRUPTED)
+    except _UsageError as error:
+        _complain(error.format_message())
+        sys.exit(_WRONG_USE)
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         if debug:
             raise
-        message = " ".join(in_words_of_options(str(error) or "out of memory").split())
-        sys.exit(f"graphmover: {message}")
-    except SystemExit as stop:
-        if stop.code == _INTERRUPTED:  # leave at once, whatever threads are still busy
-            print("graphmover: interrupted", file=sys.stderr, flush=True)
-            os._exit(_INTERRUPTED)
-        raise
+        _complain(in_words_of_options(str(error) or "out of memory"))
+        sys.exit(_FAILED)
+    sys.exit(code)
+
+
+def _complain(message: str) -> None:
+    print(f"graphmover: {' '.join(message.split())}", file=sys.stderr)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
