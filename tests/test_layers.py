@@ -84,7 +84,8 @@ def module_name(file):
 def statements(node, *, top_level_only):
     """All nodes of a tree, or those that run on import."""
     for child in ast.iter_child_nodes(node):
-        if not (top_level_only and isinstance(child, ast.FunctionDef)):
+        for_checkers = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if not (top_level_only and (isinstance(child, ast.FunctionDef) or for_checkers)):
             yield child
             yield from statements(child, top_level_only=top_level_only)
 

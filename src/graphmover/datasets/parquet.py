@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,36 +30,42 @@ def read_parquet(path: Path, batch_size: int, target_column: str | None) -> Iter
     import pyarrow.parquet as pq
 
     first = 0
-    try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            schema = file.schema_arrow
-            if target_column is not None and target_column not in schema.names:
-                raise ValueError(
-                    f"{path}: there is no column {target_column!r} among {schema.names}"
-                )
-            target = target_column or (TARGET if TARGET in schema.names else None)
-            columns = [name for name in (*_COLUMNS, target) if name in schema.names]
-            names = _target_names(schema)
-            for rows in file.iter_batches(batch_size, columns=columns):
-                with naming(path, first):
-                    table = pa.Table.from_batches([rows], rows.schema)
-                    graphs = GraphBatch.from_arrow(table)
-                    values = None if target is None else _target(table.column(target))
-                    edge_data = _edge_data(table, graphs)
-                yield Dataset(path.stem, graphs, values, names, *edge_data)
-                first += len(graphs)
-    except pa.ArrowException as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
+    with _naming_broken(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        schema = file.schema_arrow
+        if target_column is not None and target_column not in schema.names:
+            raise ValueError(f"{path}: there is no column {target_column!r} among {schema.names}")
+        target = target_column or (TARGET if TARGET in schema.names else None)
+        columns = [name for name in (*_COLUMNS, target) if name in schema.names]
+        names = _target_names(schema)
+        for rows in file.iter_batches(batch_size, columns=columns):
+            with naming(path, first):
+                table = pa.Table.from_batches([rows], rows.schema)
+                graphs = GraphBatch.from_arrow(table)
+                values = None if target is None else _target(table.column(target))
+                edge_data = _edge_data(table, graphs)
+            yield Dataset(path.stem, graphs, values, names, *edge_data)
+            first += len(graphs)
 
 
 def count_parquet(path: Path) -> int:
     """Return the number of graphs without reading them."""
-    pa = pyarrow()
+    pyarrow()
     import pyarrow.parquet as pq
 
-    try:
+    with _naming_broken(path):
         return int(pq.read_metadata(path).num_rows)
-    except pa.ArrowException as error:
+
+
+@contextmanager
+def _naming_broken(path: Path) -> Iterator[None]:
+    """Tell what Parquet cannot be made of from what the system refuses."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
+    except (pyarrow().ArrowException, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
 
 
