@@ -258,7 +258,7 @@ def test_a_table_with_smiles(tmp_path):
     with pytest.raises(ValueError, match="no column 'y' among"):
         read(path, target_column="y")
     path.write_text("smiles,target\nC,1\nC,\n")
-    with pytest.raises(ValueError, match="x.csv: graph 1 has no target while others have"):
+    with pytest.raises(ValueError, match=r"x.csv: graph 1 has no target while others have"):
         read(path)
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="no column 'smiles' among"):

@@ -135,7 +135,7 @@ def test_an_error_before_the_first_row_leaves_nothing(data, model, tmp_path):
     with pytest.raises(OSError, match="disk"):
         model.transform_to(interrupted(data, 5), tmp_path / "z.npy", batch_size=20)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(ValueError, match="it must end in .npy, .npz, .csv, .parquet"):
+    with pytest.raises(ValueError, match=r"it must end in .npy, .npz, .csv, .parquet"):
         model.transform_to(data, tmp_path / "z.txt")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         model.transform_to(data, tmp_path / "no" / "z.npy")
@@ -169,18 +169,18 @@ import graphmover as gm
 model = gm.RandomGraphEmbedding.load(sys.argv[1])
 compute = model._distances_of_graphs
 def slow(batch, progress):
-    time.sleep(0.01)  # so that there is time to be killed
+    time.sleep(0.02)  # so that there is time to be killed
     return compute(batch, progress)
 model._distances_of_graphs = slow
 model.transform_to(sys.argv[2], sys.argv[3], batch_size=20)
 """
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", ["npy", "parquet"])
 def test_a_killed_process_loses_and_repeats_nothing(tmp_path, ending):
-    """kill -9 at arbitrary moments, until a run comes through."""
+    """kill -9 at arbitrary moments, twice."""
     pytest.importorskip("pyarrow")
-    data = gm.make_graph_families(2_000, random_state=0, min_nodes=10, max_nodes=14)
+    data = gm.make_graph_families(1_000, random_state=0, min_nodes=10, max_nodes=14)
     gm.write_graphs(data, tmp_path / "graphs.parquet", batch_size=300)
     model = gm.RandomGraphEmbedding(6, random_state=0).fit(data.graphs[:100])
     model.save(tmp_path / "model.npz")
@@ -189,22 +189,20 @@ def test_a_killed_process_loses_and_repeats_nothing(tmp_path, ending):
     files = [tmp_path / "model.npz", tmp_path / "graphs.parquet", output]
     journal = tmp_path / f"z.{ending}.part" / "journal.json"
     rng = np.random.default_rng(len(ending))
-    kills, done = 0, 0
-    while not output.exists():
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, *map(str, files)])
-        goal = done + int(rng.integers(300, 900)) if kills < 3 else 10**6
-        while process.poll() is None:
-            if journal.exists() and json.loads(journal.read_text())["rows"] >= goal:
-                time.sleep(float(rng.random()) * 0.02)
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                kills += 1
-        if not output.exists():
-            assert process.returncode == -signal.SIGKILL
-            now = json.loads(journal.read_text())["rows"]
-            assert now >= goal
-            done = now
-    assert kills >= 2
+    command = [sys.executable, "-c", PROGRAM, *map(str, files)]
+    done = 0
+    for _ in range(2):
+        process = subprocess.Popen(command)
+        goal = done + int(rng.integers(200, 350))
+        while not journal.exists() or json.loads(journal.read_text())["rows"] < goal:
+            assert process.poll() is None, "it ended before it was killed"
+            time.sleep(0.002)
+        time.sleep(float(rng.random()) * 0.03)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        assert not output.exists()
+        done = json.loads(journal.read_text())["rows"]
+    subprocess.run(command, check=True)
     assert output.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
     assert not journal.parent.exists()
 
@@ -227,24 +225,24 @@ def test_samples_are_even_ordered_and_independent_of_batches(data):
 
 
 def test_memory_is_bounded(tmp_path):
-    """Ten times the graphs must not take more memory."""
+    """Six times the graphs must not take more memory."""
     pytest.importorskip("pyarrow")
-    families = gm.make_graph_families(2_000, random_state=0, min_nodes=10, max_nodes=14)
-    model = gm.RandomGraphEmbedding(512, gamma=1.0, random_state=0, max_random_nodes=2)
+    families = gm.make_graph_families(1_000, random_state=0, min_nodes=10, max_nodes=14)
+    model = gm.RandomGraphEmbedding(1024, gamma=1.0, random_state=0, max_random_nodes=1)
     model.fit(families.graphs[:50]).save(tmp_path / "model.npz")
     program = """
 import resource, sys
 import graphmover as gm
 model = gm.RandomGraphEmbedding.load(sys.argv[1])
-model.transform_to(sys.argv[2], sys.argv[3], batch_size=1000)
+model.transform_to(sys.argv[2], sys.argv[3], batch_size=500)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     peaks = []
-    for times in (1, 10):
+    for times in (1, 6):
         source = tmp_path / f"{times}.parquet"
         gm.write_graphs(itertools.chain(*[families.graphs] * times), source, batch_size=1000)
         arguments = [str(tmp_path / "model.npz"), str(source), str(tmp_path / "z.npy")]
         answer = subprocess.check_output([sys.executable, "-c", program, *arguments])
         peaks.append(int(answer))
-    vectors = 9 * 2_000 * 512 * 8 / 1024
+    vectors = 5 * 1_000 * 1024 * 8 / 1024
     assert peaks[1] - peaks[0] < vectors / 3

@@ -49,9 +49,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_FAILED)
-    except (KeyboardInterrupt, typer.Abort):  # leave at once, whatever threads are still busy
-        print("graphmover: interrupted", file=sys.stderr, flush=True)
-        os._exit(_INTERRUPTED)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
     except _UsageError as error:
         _complain(error.format_message())
         sys.exit(_WRONG_USE)
@@ -60,6 +59,10 @@ def main() -> None:
             raise
         _complain(in_words_of_options(str(error) or "out of memory"))
         sys.exit(_FAILED)
+    if code == _INTERRUPTED:  # leave at once, whatever threads are still busy
+        _complain("interrupted")
+        sys.stderr.flush()
+        os._exit(_INTERRUPTED)
     sys.exit(code)
 
 
