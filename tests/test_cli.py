@@ -263,6 +263,11 @@ def test_a_killed_embed_goes_on(tmp_path):
     process.kill()
     process.wait()
     assert not (tmp_path / "z.npy").exists()
+    other = run(*command, "z.npy", "--seed", "7", cwd=tmp_path)
+    assert other.returncode == 1
+    assert re.search(
+        "z.npy.part was begun with another model, .* begin anew by --rest", other.stderr
+    )
     for output in ("z.npy", "whole.npy"):
         answer = run(*command, output, cwd=tmp_path)
         assert answer.returncode == 0, answer.stderr

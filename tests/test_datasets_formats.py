@@ -78,6 +78,12 @@ def test_a_generator_of_graphs_is_written_as_it_comes(tmp_path):
     assert read(tmp_path / "x.parquet").graphs.node_counts.tolist() == list(range(1, 30))
 
 
+def test_one_graph_is_a_source(tmp_path):
+    assert gm.write_graphs(nx.path_graph(3), tmp_path / "x.parquet") == 1
+    assert read(nx.path_graph(3)).graphs.n_edges == 2
+    assert len(read(np.ones((4, 2, 2))).graphs) == 4
+
+
 def test_labels_must_stay_of_one_kind_while_writing(tmp_path):
     graphs = [gm.Graph(1, [], node_labels=[1]), gm.Graph(1, [], node_labels=["a"])]
     with pytest.raises(ValueError, match="from graph 1 on, the columns are"):

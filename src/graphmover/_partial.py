@@ -183,7 +183,8 @@ def _locked(path: Path, output: Path) -> IO[bytes]:
     file = open(path, "wb")  # noqa: SIM115 - closed on exit
     try:
         import fcntl
-    except ImportError:  # there is none on Windows, where a second writer cannot open the rows
+    except ImportError:  # Windows, which would not delete the folder with an open file in it
+        file.close()
         return file
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from graphmover._checks import require_whole
+from graphmover._converters import converter_of
 from graphmover._files import replacing
 from graphmover.datasets._chunks import in_batches, joined, naming, rows_of
 from graphmover.datasets._dataset import Dataset
@@ -98,8 +99,8 @@ def iter_batches(
         )
     if isinstance(source, Dataset):
         return _slices(source, batch_size)
-    if isinstance(source, GraphBatch):
-        return _slices(Dataset("graphs", source), batch_size)
+    if isinstance(source, GraphBatch) or converter_of(type(source)) is not None:
+        return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
     return _from_iterable(source, batch_size)
 
 
@@ -169,7 +170,7 @@ def write_graphs(
 
 def writer_of(path: str | os.PathLike[str]) -> Writer:
     """Return the writer of the format that a file's name tells."""
-    written = {ending: format.write for ending, format in FILES.items() if format.write}
+    written = {ending: known.write for ending, known in FILES.items() if known.write}
     ending = Path(path).suffix.lower()
     if ending not in written:
         raise ValueError(
@@ -185,7 +186,7 @@ def count_graphs(source: Any) -> int | None:
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
         return count_parquet(path) if _format(path) is FILES[".parquet"] else None
-    return len(source) if hasattr(source, "__len__") else None
+    return len(source) if isinstance(source, GraphBatch | list | tuple) else None
 
 
 def _format(path: Path) -> Format | None:
@@ -199,14 +200,14 @@ def _from_path(
     source: str | os.PathLike[str], batch_size: int, target_column: str | None
 ) -> Iterator[Dataset]:
     path = Path(source).expanduser()
-    format = _format(path)
-    if format is None:
+    found = _format(path)
+    if found is None:
         if target_column is not None:
             raise ValueError(f"{path} is a TU set, whose target has no name: leave it out")
         return _slices(load_dataset(source), batch_size)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    return format.read(path, batch_size, target_column)
+    return found.read(path, batch_size, target_column)
 
 
 def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:
