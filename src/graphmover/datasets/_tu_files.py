@@ -25,7 +25,7 @@ PARTS = (
 )
 
 #: What `zipfile` and its decompressors raise when they meet broken bytes.
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -176,7 +176,7 @@ def opened(path: Path) -> Iterator[TUFiles]:
 def _naming(file: str) -> Iterator[None]:
     try:
         yield
-    except _BROKEN as error:
+    except BROKEN as error:
         raise ValueError(f"{file} cannot be read: {error or type(error).__name__}") from error
 
 
