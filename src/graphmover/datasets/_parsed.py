@@ -28,7 +28,7 @@ LEAST_BYTES = 1 << 20
 
 _OF_GRAPHS = ("offsets", "indptr", "indices", "node_attributes")
 _OF_DATASET = ("target", "edge_attributes")
-_UNREADABLE = (*BROKEN, ValueError, KeyError)
+_UNREADABLE = (*BROKEN, KeyError)
 
 
 def load_parsed(name: str, digest: str) -> Dataset | None:

@@ -30,10 +30,11 @@ BROKEN = (
     zlib.error,
     lzma.LZMAError,
     struct.error,
-    UnicodeDecodeError,
     EOFError,
     OSError,
     RuntimeError,
+    ValueError,  # a place before the start of the file
+    OverflowError,
     MemoryError,  # a dictionary of 4 GiB, says the head of an LZMA stream
 )
 
@@ -167,9 +168,8 @@ def opened(path: Path) -> Iterator[TUFiles]:
     with path.open("rb") as stream:
         with _naming(str(path)):
             archive = zipfile.ZipFile(stream)
-            files = ZipFiles(archive, path)
         with archive:
-            yield files
+            yield ZipFiles(archive, path)
 
 
 @contextmanager
