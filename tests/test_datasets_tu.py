@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import graphmover as gm
 from graphmover.datasets import load_dataset
 from graphmover.datasets._tu_files import PARTS
 
@@ -437,6 +439,20 @@ def test_flipped_bytes_in_a_zip_give_value_errors(tmp_path, compression, changes
     path = write_zip(tmp_path / "TINY.zip", compression=compression)
     path.write_bytes(flipped(path.read_bytes(), changes))
     load_or_value_error(path)
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parent.parent / "docs" / "datasets.md").read_text()
+    _, *blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)  # the first needs files
+    monkeypatch.chdir(tmp_path)
+    names = {"gm": gm}
+    for block in blocks:
+        exec(block, names)
+    said = [words for line in "".join(blocks).splitlines() for words in line.split("  # ")[1:]]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:2] == said[:2]
+    assert printed[2:6] == said[2].split(", ")
+    assert printed[6].startswith("ENZYMES 600 6 32.63")
 
 
 def real_zip(name):
