@@ -18,3 +18,12 @@ def real_dataset(name):
     if not folder or not (Path(folder) / f"{name}.zip").exists():
         pytest.skip(f"needs {name}.zip in the folder named by GRAPHMOVER_DATA")
     return _load(name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cache_of_its_own(tmp_path_factory):
+    """Parsed sets are kept between tests, not between test runs."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pooch.os_cache", lambda project: folder / project)
+        yield

@@ -1,4 +1,8 @@
 import os
+import re
+import subprocess
+import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -7,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import graphmover as gm
 from graphmover.datasets import load_dataset
+from graphmover.datasets._tu_files import PARTS
 
 # Two triangles' worth of traps: node 3 belongs to graph 1 though it stands after graph 2's
 # first node, edges come twice and as a loop, graphs 3 and 5 have no nodes.
@@ -20,23 +26,30 @@ TINY = {
     "edge_labels": "1\n2\n3\n4\n5\n6\n7\n",
 }
 
-REAL = {  # graphs, average nodes, average edges, node labels, classes, attributes
-    "AIDS": (2000, 15.69, 16.20, 38, 2, 4),
-    "BZR": (405, 35.75, 38.36, 10, 2, 3),
-    "Cuneiform": (267, 21.27, 44.80, 12, 30, 3),
-    "ENZYMES": (600, 32.63, 62.14, 3, 6, 18),
-    "Fingerprint": (2800, 5.42, 4.42, 0, 15, 2),
-    "IMDB-BINARY": (1000, 19.77, 96.53, 0, 2, 0),
-    "IMDB-MULTI": (1500, 13.00, 65.94, 0, 3, 0),
-    "Letter-high": (2250, 4.67, 4.50, 0, 15, 2),
-    "MUTAG": (188, 17.93, 19.79, 7, 2, 0),
-    "NCI1": (4110, 29.87, 32.30, 37, 2, 0),
-    "NCI109": (4127, 29.68, 32.13, 38, 2, 0),
-    "PROTEINS": (1113, 39.06, 72.82, 3, 2, 1),
-    "PROTEINS_full": (1113, 39.06, 72.82, 3, 2, 29),
-    "PTC": (344, 25.56, 25.96, 19, 2, 0),
-    "PTC_MR": (344, 14.29, 14.69, 18, 2, 0),
+REAL = {  # graphs, average nodes and edges, node labels, classes, node attributes, edge labels and
+    # attributes; averages and numbers of labels as the collection's users know them
+    "AIDS": (2000, 15.69, 16.20, 38, 2, 4, 3, 0),
+    "BZR": (405, 35.75, 38.36, 10, 2, 3, 0, 0),
+    "COLLAB": (5000, 74.49, 2457.22, 0, 3, 0, 0, 0),
+    "Cuneiform": (267, 21.27, 44.80, 12, 30, 3, 2, 2),
+    "DD": (1178, 284.32, 715.66, 82, 2, 0, 0, 0),
+    "ENZYMES": (600, 32.63, 62.14, 3, 6, 18, 0, 0),
+    "Fingerprint": (2800, 5.42, 4.42, 0, 15, 2, 0, 2),
+    "IMDB-BINARY": (1000, 19.77, 96.53, 0, 2, 0, 0, 0),
+    "IMDB-MULTI": (1500, 13.00, 65.94, 0, 3, 0, 0, 0),
+    "Letter-high": (2250, 4.67, 4.50, 0, 15, 2, 0, 0),
+    "MUTAG": (188, 17.93, 19.79, 7, 2, 0, 4, 0),
+    "NCI1": (4110, 29.87, 32.30, 37, 2, 0, 0, 0),
+    "NCI109": (4127, 29.68, 32.13, 38, 2, 0, 0, 0),
+    "PROTEINS": (1113, 39.06, 72.82, 3, 2, 1, 0, 0),
+    "PROTEINS_full": (1113, 39.06, 72.82, 3, 2, 29, 0, 0),
+    "PTC": (344, 25.56, 25.96, 19, 2, 0, 0, 0),
+    "PTC_MR": (344, 14.29, 14.69, 18, 2, 0, 4, 0),
+    "REDDIT-BINARY": (2000, 429.63, 497.75, 0, 2, 0, 0, 0),
 }
+
+ISOLATED = {"AIDS": 210, "ENZYMES": 106, "Letter-high": 25, "NCI1": 428, "NCI109": 474}
+ISOLATED |= {"PROTEINS": 5, "PROTEINS_full": 5, "REDDIT-BINARY": 21}
 
 
 def as_bytes(text):
@@ -221,6 +234,12 @@ MALFORMED = [
     ({"graph_indicator": "1\n2\n1\n2\n"}, "TINY_A.txt, line 7: edge 5, 5, but nodes are 1 to 4"),
     ({"graph_indicator": "1, 1\n"}, "graph_indicator.txt, line 1: 2 numbers, expected 1"),
     ({"graph_labels": "-1\n1\n"}, "graph_indicator.txt, line 5: graph 4, expected 1 to 2"),
+    ({"graph_labels": None, "graph_indicator": "1\n2\n1\n2\n2147483647\n"}, "line 5: graph 2147"),
+    ({"graph_indicator": "1\n2\n1\n2\n2147483648\n"}, "line 5: '2147483648' does not fit 32 bits"),
+    ({"edge_labels": "1\n2\n"}, "TINY_edge_labels.txt has 2 lines for 7 edges"),
+    ({"edge_labels": "1\n" * 6 + "-\n"}, "TINY_edge_labels.txt, line 7: '-' is not a whole number"),
+    ({"edge_attributes": "1\n" * 8}, "TINY_edge_attributes.txt has 8 lines for 7 edges"),
+    ({"edge_attributes": "1, 1\n1\n"}, "edge_attributes.txt, line 2: 1 numbers, expected 2 as in"),
     ({"graph_labels": "a\n" * 5}, "graph_labels.txt, line 1: 'a' is not a whole number"),
     ({"graph_labels": None, "graph_attributes": "inf\n" * 5}, "graph_attributes.txt, line 1"),
     ({"node_labels": "1\n2\n"}, "TINY_node_labels.txt has 2 lines for 5 nodes"),
@@ -273,6 +292,75 @@ def test_truncated_zips(tmp_path):
             load_dataset(path)
 
 
+def test_what_is_said_of_an_edge_may_depend_on_its_direction(tmp_path):
+    files = {
+        "A": "3, 2\n2, 3\n2, 1\n2, 1\n1, 1\n3, 4\n4, 3\n5, 4\n",
+        "graph_indicator": "2\n" * 5,
+        "edge_attributes": "-1\n1\n21\n99\n0\n34\n-34\n54\n",
+        "edge_labels": "1, 0\n2, 0\n3, 0\n4, 0\n5, 0\n6, 0\n7, 0\n8, 0\n",
+    }
+    data = load_dataset(write_folder(tmp_path, files))
+    (graph,) = (g for g in data.graphs if g.n_nodes)
+    assert graph.edges.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
+    # Row by row: 0 -> 1 (only "2, 1" tells), 1 -> 0, 1 -> 2, 2 -> 1, 2 -> 3, 3 -> 2, 3 -> 4, ...
+    assert data.graphs.indices.tolist() == [1, 0, 2, 1, 3, 2, 4, 3]
+    assert data.edge_attributes.ravel().tolist() == [21, 21, 1, -1, 34, -34, 54, 54]
+    assert data.edge_labels.tolist() == [(n, 0) for n in [3, 3, 2, 1, 6, 7, 8, 8]]
+
+
+@pytest.mark.parametrize("member", ["../escaped_A.csv", "/etc/x", "a/../../x", "C:\\x", "..\\x"])
+def test_members_that_point_outside_of_a_zip(tmp_path, member):
+    path = write_zip(tmp_path / "TINY.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(zipfile.ZipInfo(member), "1")
+    with pytest.raises(ValueError, match=r"TINY\.zip: the member .* points outside of the zip"):
+        load_dataset(path)
+
+
+def peak_memory(function, *arguments):
+    tracemalloc.start()
+    try:
+        function(*arguments)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def refused(path, message):
+    with pytest.raises(ValueError, match=message):
+        load_dataset(path)
+
+
+def test_zip_bombs(tmp_path):
+    path = write_zip(tmp_path / "TINY.zip", changed(A="1,1\n" * (1 << 25)))
+    assert path.stat().st_size < 2e5
+    message = r"TINY_A\.txt: 134217728 bytes out of \d+ in the zip, which is no honest data set"
+    assert peak_memory(refused, path, message) < 1e7
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_zip_bombs_that_lie_about_their_size(tmp_path, compression):
+    whole = 1 << 27
+    path = tmp_path / "TINY.zip"
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for part, text in TINY.items():
+            with archive.open(f"TINY/TINY_{part}.txt", "w") as member:
+                member.write(as_bytes(text))
+                if part == "A":
+                    for _ in range(whole >> 22):
+                        member.write(b"1,1\n" * (1 << 20))
+    size = (whole + len(TINY["A"])).to_bytes(4, "little")
+    assert size in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(size, (1000).to_bytes(4, "little")))
+    assert peak_memory(refused, path, r"TINY_A\.txt cannot be read: Bad CRC-32") < 1e8
+
+
+def test_stray_ids_make_no_room_for_all_they_could_be(tmp_path):
+    stray = changed(graph_labels=None, graph_indicator="1\n2\n1\n2\n2147483647\n")
+    path = write_folder(tmp_path / "TINY", stray)
+    assert peak_memory(refused, path, "graph 2147483647, expected 1 to 5000") < 1e7
+
+
 def load_or_value_error(path):
     try:
         load_dataset(path)
@@ -299,7 +387,45 @@ def flipped(data, changes):
 @given(part=st.sampled_from(list(TINY)), changes=flips)
 def test_flipped_bytes_in_a_text_give_value_errors(tmp_path, part, changes):
     files = changed(**{part: flipped(as_bytes(TINY[part]), changes)})
-    load_or_value_error(write_folder(tmp_path / "TINY", files))
+    assert peak_memory(load_or_value_error, write_folder(tmp_path / "TINY", files)) < 1e7
+
+
+lines = st.lists(
+    st.lists(st.one_of(st.integers(-3, 9), st.integers(), st.floats()), max_size=3).map(
+        lambda row: ", ".join(map(str, row))
+    ),
+    max_size=8,
+)
+
+
+@fuzzing
+@given(files=st.dictionaries(st.sampled_from(PARTS), lines.map("\n".join)))
+def test_made_up_files_give_value_errors(tmp_path, files):
+    folder = tmp_path / "TINY"
+    write_folder(folder, dict.fromkeys(PARTS, ""))
+    for part in PARTS:
+        (folder / f"TINY_{part}.txt").unlink()
+    assert peak_memory(load_or_value_error, write_folder(folder, files)) < 1e7
+
+
+@settings(parent=fuzzing, max_examples=50)
+@given(data=st.data(), changes=flips)
+def test_flipped_bytes_in_a_real_set_give_value_errors(tmp_path, data, changes):
+    with zipfile.ZipFile(real_zip("MUTAG")) as archive:
+        member = data.draw(st.sampled_from([m for m in archive.namelist() if "README" not in m]))
+        for name in archive.namelist():
+            content = archive.read(name)
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(flipped(content, changes) if name == member else content)
+    assert peak_memory(load_or_value_error, tmp_path / "MUTAG") < 1e8
+
+
+@settings(parent=fuzzing, max_examples=50)
+@given(changes=flips)
+def test_flipped_bytes_in_a_real_zip_give_value_errors(tmp_path, changes):
+    path = tmp_path / "MUTAG.zip"
+    path.write_bytes(flipped(real_zip("MUTAG").read_bytes(), changes))
+    assert peak_memory(load_or_value_error, path) < 1e8
 
 
 @fuzzing
@@ -315,23 +441,109 @@ def test_flipped_bytes_in_a_zip_give_value_errors(tmp_path, compression, changes
     load_or_value_error(path)
 
 
-@pytest.mark.parametrize("name", REAL)
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parent.parent / "docs" / "datasets.md").read_text()
+    _, *blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)  # the first needs files
+    monkeypatch.chdir(tmp_path)
+    names = {"gm": gm}
+    for block in blocks:
+        exec(block, names)
+    said = [words for line in "".join(blocks).splitlines() for words in line.split("  # ")[1:]]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:2] == said[:2]
+    assert printed[2:6] == said[2].split(", ")
+    assert printed[6].startswith("ENZYMES 600 6 32.63")
+
+
+def real_zip(name):
+    path = Path(os.environ.get("GRAPHMOVER_DATA", "."), f"{name}.zip")
+    if not path.is_file():
+        pytest.skip(f"needs {name}.zip in the folder named by GRAPHMOVER_DATA")
+    return path
+
+
+def sizes(data):
+    graphs, labels = data.graphs, data.graphs.node_labels
+    return (
+        len(graphs),
+        # The collection's averages for Fingerprint are over all ids, with and without nodes.
+        round(graphs.n_nodes / len(graphs), 2),
+        round(graphs.n_edges / len(graphs), 2),
+        0 if labels is None else len(set(labels.tolist())),
+        len(np.unique(data.target)),
+        0 if graphs.node_attributes is None else graphs.node_attributes.shape[1],
+        0 if data.edge_labels is None else len(np.unique(data.edge_labels)),
+        0 if data.edge_attributes is None else data.edge_attributes.shape[1],
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if name != "COLLAB"])
 def test_real_sets(name):
-    home = os.environ.get("GRAPHMOVER_DATA")
-    if not home:
-        pytest.skip("GRAPHMOVER_DATA names no folder of TU sets")
-    if not any(Path(home).glob(f"{name}*")):
-        pytest.skip(f"{name} is not in {home}")
-    n_graphs, n_nodes, n_edges, n_labels, n_classes, n_attributes = REAL[name]
-    data = load_dataset(name)
-    graphs = data.graphs
-    assert len(graphs) == len(data.target) == n_graphs
-    # The collection's averages for Fingerprint are over all ids, with and without nodes.
-    assert round(graphs.n_nodes / n_graphs, 2) == n_nodes
-    assert round(graphs.n_edges / n_graphs, 2) == n_edges
-    labels = [] if graphs.node_labels is None else graphs.node_labels.tolist()
-    assert len(set(labels)) == n_labels
-    assert len(np.unique(data.target)) == n_classes
-    attributes = graphs.node_attributes
-    assert (0 if attributes is None else attributes.shape[1]) == n_attributes
-    assert (graphs.node_counts == 0).sum() == (651 if name == "Fingerprint" else 0)
+    data = load_dataset(real_zip(name))
+    assert sizes(data) == REAL[name]
+    degrees = np.diff(data.graphs.indptr)
+    assert len(data.target) == len(data.graphs)
+    assert (degrees == 0).sum() == ISOLATED.get(name, (degrees == 0).sum())
+    assert (data.graphs.node_counts == 0).sum() == (651 if name == "Fingerprint" else 0)
+    for values in (data.edge_labels, data.edge_attributes):
+        assert values is None or len(values) == len(data.graphs.indices)
+
+
+def test_collab_in_bounded_memory(tmp_path):
+    code = """
+import resource, sys
+sys.path.insert(0, sys.argv[2])
+from test_datasets_tu import load_dataset, sizes
+data = load_dataset(sys.argv[1])
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(sizes(data), peak if sys.platform == "darwin" else 1024 * peak, sep=";")
+"""
+    arguments = [sys.executable, "-c", code, str(real_zip("COLLAB")), str(Path(__file__).parent)]
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    found, peak = subprocess.check_output(arguments, env=environment, text=True).split(";")
+    assert found == str(REAL["COLLAB"])
+    assert int(peak) < 3e9
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if name != "COLLAB"])
+def test_pytorch_geometric_reads_the_same_graphs(tmp_path, name):
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.io import read_tu_data
+
+    with zipfile.ZipFile(real_zip(name)) as archive:
+        archive.extractall(tmp_path)
+    theirs, slices, widths = read_tu_data(str(tmp_path / name), name)
+    ours = load_dataset(tmp_path / name)
+    graphs = ours.graphs
+    assert theirs.y.tolist() == np.unique(ours.target, return_inverse=True)[1].tolist()
+    assert np.diff(slices["y"]).tolist() == [1] * len(graphs)
+
+    # They skip ids without nodes at the end; the nodes of all others come in the same order.
+    n_slices = len(slices["edge_index"]) - 1
+    assert graphs.node_counts[n_slices:].sum() == 0
+    counts = np.diff(slices["x"]) if "x" in slices else np.asarray(theirs._num_nodes)
+    assert counts.tolist() == graphs.node_counts[: len(counts)].tolist()
+
+    # Edges in both directions, each once, as we keep them.
+    first_node = np.repeat(graphs.offsets[:-1], 2 * graphs.edge_counts)
+    rows = np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.indptr))
+    local = np.column_stack([rows - first_node, graphs.indices])
+    per_graph = np.diff(slices["edge_index"])
+    assert per_graph.tolist() == (2 * graphs.edge_counts[:n_slices]).tolist()
+    assert theirs.edge_index.T.tolist() == local.tolist()
+
+    n_attributes = widths["num_node_attributes"]
+    check_features(theirs.x, n_attributes, graphs.node_attributes, graphs.node_labels)
+    n_attributes = widths["num_edge_attributes"]
+    check_features(theirs.edge_attr, n_attributes, ours.edge_attributes, ours.edge_labels)
+
+
+def check_features(table, n_attributes, attributes, labels):
+    """Compare attributes and one-hot labels of PyTorch Geometric with ours."""
+    if attributes is not None:
+        assert attributes.shape[1] == n_attributes
+        np.testing.assert_allclose(table[:, :n_attributes].numpy(), attributes, rtol=1e-6)
+    if labels is not None:
+        one_hot = table[:, n_attributes:].numpy().astype(int)
+        pairs = set(zip(map(tuple, one_hot.tolist()), labels.tolist(), strict=True))
+        assert len(pairs) == len({code for code, _ in pairs}) == len({label for _, label in pairs})

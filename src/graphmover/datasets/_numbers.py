@@ -91,16 +91,19 @@ def read_table(pieces: Iterable[bytes], kind: Kind, n_columns: int | None = None
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Cut a stream of bytes into blocks that end where a line ends; end the last line too."""
-    rest, is_first = b"", True
+    held = [b""]  # joined only where a line ends: lines may be as long as they like
+    mark = _BYTE_ORDER_MARK
     for piece in pieces:
-        rest += piece
         # A carriage return at the very end may be the first half of a line's end.
-        end = (rest.rfind(b"\n") + 1) or (rest.rfind(b"\r", 0, len(rest) - 1) + 1)
-        if end:
-            yield rest[:end].removeprefix(_BYTE_ORDER_MARK) if is_first else rest[:end]
-            rest, is_first = rest[end:], False
+        end = (piece.rfind(b"\n") + 1) or (piece.rfind(b"\r", 0, max(len(piece) - 1, 0)) + 1)
+        if not end:
+            held.append(piece)
+            continue
+        yield b"".join([*held, piece[:end]]).removeprefix(mark)
+        held, mark = [piece[end:]], b""
+    rest = b"".join(held).removeprefix(mark)
     if rest:
-        yield (rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest) + b"\n"
+        yield rest + b"\n"
 
 
 def line_of_row(pieces: Iterable[bytes], row: int) -> int:
@@ -136,11 +139,10 @@ def _line_at(block: bytes, start: int) -> bytes:
 
 
 def _complaint(line: bytes, kind: Kind, n_columns: int, expected: str) -> str:
-    fields = line.split(b",")
-    for field in fields:
+    for field in line.split(b",", maxsplit=n_columns)[:n_columns]:
         if not _PATTERNS[kind].fullmatch(field.strip(b" \t")):
             return f"{_shown(field)} is not {_WORDS[kind]}"
-    return f"{len(fields)} numbers, expected {expected}"
+    return f"{line.count(b',') + 1} numbers, expected {expected}"
 
 
 def _shown(text: bytes) -> str:

@@ -7,7 +7,6 @@ read is made again, and what cannot be written is not kept: the cache is never n
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from graphmover._files import replacing
 from graphmover.datasets._dataset import Dataset
 from graphmover.datasets._home import cache_folder
+from graphmover.datasets._tu_files import BROKEN
 from graphmover.graphs import GraphBatch
 
 #: Raise it when the same files give other arrays than before.
@@ -28,14 +28,16 @@ LEAST_BYTES = 1 << 20
 
 _OF_GRAPHS = ("offsets", "indptr", "indices", "node_attributes")
 _OF_DATASET = ("target", "edge_attributes")
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+_UNREADABLE = (*BROKEN, KeyError)
 
 
 def load_parsed(name: str, digest: str) -> Dataset | None:
     """Return the set of that content, or None where it is not in the cache."""
     try:
-        with np.load(_entry(name, digest), allow_pickle=False) as arrays:
-            return _from_arrays(name, arrays)
+        with _entry(name, digest).open("rb") as stream:
+            arrays = np.load(stream, allow_pickle=False)
+            is_whole = isinstance(arrays, Mapping) and set(arrays["contents"]) == set(arrays)
+            return _from_arrays(name, arrays) if is_whole else None
     except _UNREADABLE:
         return None
 
@@ -68,7 +70,8 @@ def _to_arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
     arrays |= {key: getattr(dataset, key) for key in _OF_DATASET}
     arrays["node_labels"] = _columns(graphs.node_labels)
     arrays["edge_labels"] = _columns(dataset.edge_labels)
-    return {key: array for key, array in arrays.items() if array is not None}
+    present = {key: array for key, array in arrays.items() if array is not None}
+    return present | {"contents": np.array(["contents", *present])}
 
 
 def _from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Dataset:

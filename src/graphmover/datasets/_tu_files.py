@@ -25,15 +25,16 @@ PARTS = (
 )
 
 #: What `zipfile` and its decompressors raise when they meet broken bytes.
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
     struct.error,
-    UnicodeDecodeError,
     EOFError,
     OSError,
     RuntimeError,
+    ValueError,  # a place before the start of the file
+    OverflowError,
     MemoryError,  # a dictionary of 4 GiB, says the head of an LZMA stream
 )
 
@@ -167,16 +168,15 @@ def opened(path: Path) -> Iterator[TUFiles]:
     with path.open("rb") as stream:
         with _naming(str(path)):
             archive = zipfile.ZipFile(stream)
-            files = ZipFiles(archive, path)
         with archive:
-            yield files
+            yield ZipFiles(archive, path)
 
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
     try:
         yield
-    except _BROKEN as error:
+    except BROKEN as error:
         raise ValueError(f"{file} cannot be read: {error or type(error).__name__}") from error
 
 
