@@ -1,11 +1,14 @@
 """Files of every format, read through the library that people use for them."""
 
+import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from conftest import real_dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_arrow import LABELS, assert_same, batch_with
 
 import graphmover as gm
@@ -113,8 +116,6 @@ def test_graphs_are_counted_from_the_beginning_of_the_file(tmp_path):
 
 
 def write_jsonl(path, graphs, edges="edges"):
-    import json
-
     lines = [json.dumps(nx.node_link_data(graph, edges=edges)) for graph in graphs]
     path.write_text("\n".join(lines) + "\n\n")
 
@@ -294,6 +295,41 @@ def test_other_sources_and_arguments_are_refused(tmp_path, families):
     assert FOLDERS  # the visible tables
 
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+NODE = st.fixed_dictionaries(
+    {"id": VALUES}, optional={"label": VALUES, "attributes": VALUES, "weight": VALUES}
+)
+EDGE = st.fixed_dictionaries(
+    {"source": st.integers(0, 3), "target": st.integers(0, 3)}, optional={"weight": VALUES}
+)
+NODE_LINK = st.fixed_dictionaries(
+    {"nodes": st.lists(NODE, max_size=4) | VALUES, "edges": st.lists(EDGE, max_size=4) | VALUES},
+    optional={
+        "graph": st.fixed_dictionaries({"target": VALUES}) | VALUES,
+        "directed": VALUES,
+        "multigraph": VALUES,
+    },
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=150, deadline=None)
+@given(st.lists(NODE_LINK | VALUES, max_size=3))
+def test_made_up_json_is_read_or_refused(tmp_path_factory, objects):
+    path = tmp_path_factory.mktemp("json") / "x.jsonl"
+    path.write_text("".join(json.dumps(value) + "\n" for value in objects))
+    try:
+        data = read(path)
+    except (TypeError, ValueError) as error:
+        assert "x.jsonl" in str(error)
+    else:
+        assert len(data.graphs) == len(objects)
+
+
 FUZZ = """
 import random, resource, sys, time, warnings
 from pathlib import Path
@@ -303,7 +339,9 @@ warnings.simplefilter("ignore")
 rng = random.Random(0)
 for path in map(Path, sys.argv[2:]):
     content = path.read_bytes()
-    bent = path.with_name("bent" + path.suffix)
+    in_tables = path.parent.name == "tables"
+    bent = path if in_tables else path.with_name("bent" + path.suffix)
+    source, named = (path.parent, "tables") if in_tables else (bent, "bent")
     for number in range(int(sys.argv[1])):
         data = bytearray(content)
         if number % 4 == 0:
@@ -317,10 +355,11 @@ for path in map(Path, sys.argv[2:]):
         bent.write_bytes(data)
         start = time.perf_counter()
         try:
-            gm.read_graphs(bent)
+            gm.read_graphs(source)
         except (TypeError, ValueError) as error:
-            assert "bent" in str(error), error
+            assert named in str(error), error
         assert time.perf_counter() - start < 5
+    bent.write_bytes(content)
 print("survived")
 """
 
@@ -338,7 +377,10 @@ def test_bent_files_neither_crash_nor_hang_nor_fill_memory(tmp_path):
     gm.write_graphs(data, tmp_path / "x.jsonl")
     nx.write_graphml(graphs[0].to_networkx(), tmp_path / "x.graphml")
     nx.write_gml(graphs[0].to_networkx(), tmp_path / "x.gml")
+    (tmp_path / "tables").mkdir()
+    write_csv(tmp_path / "tables", nodes=NODES, edges=EDGES, graphs="graph,target\n1,x\n2,y\n")
     files = ["x.parquet", "x.jsonl", "x.graphml", "x.gml"]
+    files += [f"tables/{name}.csv" for name in ("nodes", "edges", "graphs")]
     try:
         import rdkit  # noqa: F401
     except ImportError:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._arrow import pyarrow
-from graphmover.datasets._chunks import TARGET, target_array
+from graphmover.datasets._chunks import TARGET, naming, rows_of, target_array
 from graphmover.datasets._dataset import Dataset
 from graphmover.graphs import EDGE_WEIGHT, NODE_LABEL, GraphBatch
 
@@ -31,6 +31,13 @@ Ints = NDArray[np.int64]
 
 def read_edge_csv(folder: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
     """Yield the graphs of a folder."""
+    with naming(folder):
+        data = _read_folder(folder, target_column)
+    for start in range(0, len(data.graphs), batch_size):
+        yield rows_of(data, start, start + batch_size)
+
+
+def _read_folder(folder: Path, target_column: str | None) -> Dataset:
     nodes = _read(folder / _NODES, "node", "graph")
     edges = _read(folder / EDGES, "source", "target")
     numbers_of_graphs, n_graphs, target = _graphs(folder, nodes, target_column)
@@ -60,9 +67,7 @@ def read_edge_csv(folder: Path, batch_size: int, target_column: str | None) -> I
         node_labels=_labels(nodes, order, folder / _NODES),
         node_attributes=_attributes(nodes, order, folder / _NODES),
     )
-    for start in range(0, n_graphs, batch_size):
-        rows = slice(start, start + batch_size)
-        yield Dataset(folder.name, graphs[rows], None if target is None else target[rows])
+    return Dataset(folder.name, graphs, target)
 
 
 def _read(file: Path, *required: str) -> Any:

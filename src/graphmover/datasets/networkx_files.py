@@ -31,6 +31,8 @@ def read_json_lines(path: Path, batch_size: int, target_column: str | None) -> I
                     data = json.loads(line)
                     edges = "links" if "links" in data else "edges"
                     graph = nx.node_link_graph(data, edges=edges)
+                    if not isinstance(graph.graph, dict):
+                        raise TypeError(f"graph is {graph.graph!r}")
                 except Exception as error:  # whatever networkx meets in what is no graph
                     raise ValueError(
                         f"{path}, line {number}: {_words(error)}, expected a node-link object as "
