@@ -14,6 +14,10 @@ import pytest
 from conftest import real_dataset
 
 import graphmover as gm
+from graphmover.cli._options import Device, Sampling
+from graphmover.cli._words import _OPTIONS
+from graphmover.random_graphs import SAMPLINGS
+from graphmover.transport import DEVICES
 
 COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
 COMMANDS = ["demo", "embed", "fit", "evaluate", "convert", "info", "datasets"]
@@ -59,6 +63,15 @@ def test_help_answers_in_under_half_a_second():
 
 def test_version():
     assert run("--version").stdout == f"graphmover {gm.__version__}\n"
+
+
+def test_every_parameter_of_the_estimator_has_an_option():
+    shown = run("embed", "--help", env={**os.environ, "COLUMNS": "200"}).stdout
+    for parameter in gm.RandomGraphEmbedding().get_params():
+        if parameter != "verbose":  # --quiet
+            assert f"{_OPTIONS[parameter]} " in shown
+    assert {choice.value for choice in Sampling} == set(SAMPLINGS)
+    assert {choice.value for choice in Device} == set(DEVICES)
 
 
 def test_demo(tmp_path):
@@ -252,9 +265,9 @@ def test_shells_complete_commands_and_options():
 
 def test_a_killed_embed_goes_on(tmp_path):
     pytest.importorskip("pyarrow")
-    data = gm.make_graph_families(600, random_state=0)
+    data = gm.make_graph_families(300, random_state=0)
     gm.write_graphs(data, tmp_path / "x.parquet")
-    command = ["embed", "x.parquet", "-r", "300", "--batch-size", "20", "-q", "-o"]
+    command = ["embed", "x.parquet", "-r", "150", "--batch-size", "5", "-q", "-o"]
     process = subprocess.Popen([*COMMAND, *command, "z.npy"], cwd=tmp_path)
     journal = tmp_path / "z.npy.part" / "journal.json"
     while not journal.exists():
