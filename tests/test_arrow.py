@@ -66,7 +66,15 @@ def test_attributes_weights_isolated_nodes_and_empty_graphs_return():
 def test_random_graphs_return(seed, sizes, weighted):
     rng = np.random.default_rng(seed)
     graphs = [random_graph(rng, n, labels=3, weighted=weighted) for n in sizes]
-    batch = gm.as_graph_batch(graphs)
+    plain = gm.as_graph_batch(graphs)
+    batch = gm.GraphBatch(
+        plain.offsets,
+        plain.indptr,
+        plain.indices,
+        plain.edge_weights,
+        plain.node_labels,
+        rng.random((plain.n_nodes, 3)),
+    )
     table = batch.to_arrow()
     assert_same(batch, gm.GraphBatch.from_arrow(table))
     start, stop = sorted(rng.integers(0, len(batch) + 1, 2).tolist())
