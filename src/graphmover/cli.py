@@ -29,6 +29,21 @@ class Sampling(StrEnum):
     uniform = "uniform"
 
 
+class NodeEmbedding(StrEnum):
+    """What places a node."""
+
+    laplacian = "laplacian"
+    return_probability = "return-probability"
+    degree = "degree"
+
+
+class NodeMass(StrEnum):
+    """What a node weighs."""
+
+    degree = "degree"
+    equal = "equal"
+
+
 class NodeLabels(StrEnum):
     """Whether node labels count."""
 
@@ -119,7 +134,11 @@ def embed(
     components: Components = 256,
     gamma: Annotated[str, typer.Option(help='Bandwidth: a number or "scale".')] = "scale",
     max_random_nodes: Annotated[int, typer.Option(min=1, help="Largest random graph: D_max.")] = 10,
-    dimensions: Annotated[int, typer.Option(min=1, help="Eigenvectors per graph: d.")] = 6,
+    dimensions: Annotated[int, typer.Option(min=1, help="Eigenvectors, or steps of walks: d.")] = 6,
+    node_embedding: Annotated[
+        NodeEmbedding, typer.Option(help="What places a node.")
+    ] = NodeEmbedding.laplacian,
+    node_mass: Annotated[NodeMass, typer.Option(help="What a node weighs.")] = NodeMass.degree,
     sampling: Annotated[
         Sampling, typer.Option(help="How random graphs are drawn.")
     ] = Sampling.anchor,
@@ -140,6 +159,8 @@ def embed(
         gamma="scale" if gamma == "scale" else _number(gamma),
         max_random_nodes=max_random_nodes,
         n_dimensions=dimensions,
+        node_embedding=node_embedding.value,
+        node_mass=node_mass.value,
         sampling=sampling.value,
         use_node_labels={"auto": "auto", "yes": True, "no": False}[node_labels.value],  # type: ignore[arg-type]
         wl_iterations=wl_iterations,

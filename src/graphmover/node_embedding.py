@@ -115,6 +115,12 @@ class NodeEmbeddings:
         checked = None if labels is None else _checked_labels(labels, len(self.points))
         return self._trusted(self.points, self.masses, self.offsets, checked)
 
+    def divided_by(self, scale: float) -> NodeEmbeddings:
+        """Return the same graphs with all coordinates divided by a number."""
+        if scale == 1:
+            return self
+        return self._trusted(self.points / scale, self.masses, self.offsets, self.labels)
+
     def __getitem__(self, key: Any) -> NodeEmbeddings:
         """Choose graphs; a single index gives a collection of one."""
         if is_whole(key):

@@ -109,6 +109,15 @@ def is_node_embedding(value: Any) -> bool:
     return callable(value) or (isinstance(value, str) and value in NODE_EMBEDDINGS)
 
 
+def scale_to_unit_cube(node_embedding: NodeEmbedding, points: Floats) -> float:
+    """Return what to divide training points by, so that a unit cube holds them."""
+    known = isinstance(node_embedding, str) and node_embedding in IN_UNIT_CUBE
+    if known or not len(points):
+        return 1.0
+    extent = float((points.max(axis=0) - points.min(axis=0)).max())
+    return extent if extent > 0 else 1.0
+
+
 def points_of(
     node_embedding: NodeEmbedding,
     batch: GraphBatch,
