@@ -330,7 +330,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             model.uses_node_labels_ = bool(arrays["uses_node_labels"])
             model.wl_iterations_ = int(arrays["wl_iterations"])
             model.node_embedding_ = str(arrays["node_embedding"])
-            model.node_mass_ = str(arrays["node_mass"])
+            model.node_mass_ = str(arrays["node_mass"])  # type: ignore[assignment]
             model.node_scale_ = float(arrays["node_scale"])
             model.random_graphs_ = NodeEmbeddings(
                 arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")

@@ -216,13 +216,9 @@ def embed_nodes(
     batch = as_graph_batch(graphs)
     labels = _codes(batch, use_node_labels, wl_iterations)
     degrees = _degrees(batch, first_index)
-    points = points_of(
-        node_embedding, batch, degrees, n_dimensions, n_jobs, progress, first_index
-    )
+    points = points_of(node_embedding, batch, degrees, n_dimensions, n_jobs, progress, first_index)
     masses = (
-        np.ones(batch.n_nodes, np.int64)
-        if node_mass == "equal"
-        else _degree_masses(degrees, batch)
+        np.ones(batch.n_nodes, np.int64) if node_mass == "equal" else _degree_masses(degrees, batch)
     )
     return NodeEmbeddings._trusted(points, masses, batch.offsets, labels)
 
@@ -252,7 +248,9 @@ def _codes(
 
 
 def _degrees(batch: GraphBatch, first_index: int) -> NDArray[np.float64]:
-    degrees: NDArray[np.float64] = _segment_sums(batch.adjacency_weights, batch.indptr)
+    if batch.edge_weights is None:
+        return np.diff(batch.indptr).astype(np.float64)
+    degrees: NDArray[np.float64] = _segment_sums(batch.edge_weights, batch.indptr)
     overflowing = np.flatnonzero(~np.isfinite(_segment_sums(degrees, batch.offsets)))
     if len(overflowing):
         index = first_index + overflowing[0]

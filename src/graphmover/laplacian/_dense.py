@@ -89,7 +89,7 @@ def smallest(matrix, twins, members, order, d, same, dsytrd, space):
     diagonal, above, tau, squares = space[4][0, :q], space[4][1, :q], space[4][2, :q], space[4][3]
     kept = matrix.copy()
     size = np.full(1, q, np.int32)
-    # The same room for the same matrix, whatever the graphs around it: dsytrd's blocks depend on it.
+    # As much for a matrix alone as for one among larger ones: dsytrd's blocks depend on it.
     room = np.full(1, _BLOCK * q, np.int32)
     info = np.zeros(1, np.int32)
     letter = np.full(1, ord("L"), np.uint8)

@@ -17,11 +17,12 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from graphmover.laplacian._iterative import Component, Floats, Say, smallest_eigenpairs
-from graphmover.laplacian._twins import options, quotient_graph, twin_classes, twin_values
+from graphmover.laplacian._iterative import Say, smallest_eigenpairs
+from graphmover.laplacian._kernels import eccentricity
+from graphmover.laplacian._operators import Component, Floats
+from graphmover.laplacian._twins import quotient_graph, twin_classes, twin_values
 
 Ints = NDArray[np.int64]
 
@@ -73,7 +74,7 @@ def embed_large(
     twins = np.empty(len(firsts))
     twin_values(firsts, members, degrees, twins)
     quotient = _quotient(rows, indices, weights, degrees, class_of, members, firsts)
-    labels, fixed, parts = _without_solver(quotient, sizes, twins, same, d)
+    fixed, parts = _without_solver(quotient, sizes, twins, same, d)
     n_zeros = fixed[0].dimension
     if n_zeros < d:
         for part in parts:
@@ -125,7 +126,7 @@ def _quotient(
     members: Ints,
     firsts: Ints,
 ) -> Component:
-    """The graph of classes, weights divided by the largest degree so that nothing overflows."""
+    """Build the graph of classes; weights over the largest degree, so that nothing overflows."""
     largest = max(float(degrees.max()), 5e-324)
     indptr, neighbours, sums = quotient_graph(
         rows, indices, weights / largest, class_of, members, firsts
@@ -140,8 +141,8 @@ def _quotient(
 
 def _without_solver(
     quotient: Component, sizes: Ints, twins: Floats, same: float, d: int
-) -> tuple[Ints, list[_Entry], list[_Part]]:
-    """Components, the eigenvalues known in advance (0 comes first), and the parts to solve."""
+) -> tuple[list[_Entry], list[_Part]]:
+    """List the eigenvalues known in advance, 0 first, and the components to solve."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -158,7 +159,7 @@ def _without_solver(
     several = np.flatnonzero(sizes > 1)
     values, which = np.unique(twins[several], return_inverse=True)
     for at, value in enumerate(values.tolist()):
-        mine = several[which == at] if len(values) < 100 else several[np.flatnonzero(which == at)]
+        mine = several[which == at]
         entries.append(_Entry(value, int(sizes[mine].sum() - len(mine)), mine, sizes[mine] - 1.0))
     # Parts, with lower bounds on their eigenvalues.
     order = np.argsort(labels, kind="stable")
@@ -176,26 +177,7 @@ def _without_solver(
             reach = eccentricity(quotient.indptr, quotient.indices, classes[0])
             bound = least[label] / (max(2 * reach, 2) * volume[label])
         parts.append(_Part(classes, float(bound)))
-    return labels, entries, parts
-
-
-@njit(**options)
-def eccentricity(indptr, indices, start):
-    """How far the farthest node is that can be reached."""
-    distance = np.full(len(indptr) - 1, -1, np.int64)
-    queue = np.empty(len(indptr) - 1, np.int64)
-    queue[0], distance[start] = start, 0
-    first, last = 0, 1
-    while first < last:
-        u = queue[first]
-        first += 1
-        for i in range(indptr[u], indptr[u + 1]):
-            v = indices[i]
-            if distance[v] < 0:
-                distance[v] = distance[u] + 1
-                queue[last] = v
-                last += 1
-    return distance[queue[last - 1]]
+    return entries, parts
 
 
 def _induced(quotient: Component, classes: Ints) -> Component:
