@@ -19,14 +19,19 @@ from graphmover.laplacian._operators import Component, Floats, Products, operato
 
 Say = Callable[[str], None]
 
-#: An eigenvector is accepted when its residual, over the distance from its eigenvalue to the
-#: next other one, is at most ACCURACY; or when its residual is at the level of rounding.
+#: The error of an eigenvector is its residual over the distance from its eigenvalue to the
+#: next other one. It is at most ACCURACY, or, where rounding allows no more, LEAST_ACCURACY;
+#: unless the residual itself is at the level of rounding, ROUNDING.
 ACCURACY = 1e-9
+LEAST_ACCURACY = 1e-7
 ROUNDING = 2e-15
 
 #: A block holds at most this many numbers, or the columns wanted and SPARE_COLUMNS more.
 BLOCK_ENTRIES = 2**25
 SPARE_COLUMNS = 32
+
+#: After this many rounds that did not halve the error, rounding allows no more.
+_PATIENCE = 5
 
 #: Products of a block with the operator, before the solver gives up.
 MOST_PRODUCTS = 30_000
@@ -34,8 +39,8 @@ MOST_PRODUCTS = 30_000
 #: By how much one polynomial lets one vector outgrow another: more, and they become parallel.
 _GROWTH = 1e9
 
-_TOO_NARROW = -1
-_NOT_YET = -2
+#: New vectors are filtered this often before the absence of an eigenvalue is believed.
+_ROUNDS = 2
 
 
 def smallest_eigenpairs(
@@ -47,40 +52,61 @@ def smallest_eigenpairs(
     more. All other eigenvalues are at least the number that comes last.
     """
     n = len(graph.scale)
+    width = want + max(8, want // 2)
+    if _as_good_as_all(width, n):
+        return *all_eigenpairs(graph), inf
     say(f"{n} classes of nodes: looking for an order of elimination")
     operator = operator_for(graph)
     say(f"solving by {operator.name}")
     rng = np.random.default_rng(0)
-    width = min(n - 1, want + max(8, want // 2))
-    widest = min(n - 1, max(want + SPARE_COLUMNS, BLOCK_ENTRIES // n))
+    widest = max(want + SPARE_COLUMNS, BLOCK_ENTRIES // n)
     values, block, residuals = _best_in_span(rng.standard_normal((n, width)), operator)
-    products = 0
+    products = rounds = stalled = 0
+    best = inf
     while True:
-        if width == n - 1:  # the span is everything: nothing is left to find
-            residuals = np.minimum(residuals, ROUNDING)
-        found = _accepted(values, residuals, want, same, everything=width == n - 1)
-        if found >= 0:
-            beyond = values[found] - residuals[found] if found < width else inf
-            return values[:found], block[:, :found], float(beyond)
-        if found == _TOO_NARROW:
-            if width >= widest:
+        count, error = _leading_pairs(values, residuals, want, same)
+        stalled, best = (stalled + 1, best) if error > best / 2 else (0, error)
+        enough = LEAST_ACCURACY if stalled >= _PATIENCE else ACCURACY
+        if error <= enough and rounds >= _ROUNDS:
+            beyond = float(values[count] - residuals[count])
+            return values[:count], block[:, :count], beyond
+        if count == 0 and residuals[: width - 2].max() <= max(same, 1e-6):
+            # All have settled, and there is no gap: the space is wider than the block.
+            if _as_good_as_all(2 * width, n) and n * n <= BLOCK_ENTRIES:
+                return *all_eigenpairs(graph), inf
+            if 2 * width > widest:
                 raise np.linalg.LinAlgError(
                     f"more than {width} eigenvalues near {values[want - 1]:.6g} follow each other "
                     f"by less than {same:g}, and their space, which is needed whole, is too large"
                 )
-            more = rng.standard_normal((n, min(widest, 2 * width) - width))
-            block = np.concatenate([block, more], axis=1)
-            width = block.shape[1]
-        elif products >= MOST_PRODUCTS:
+            block = np.concatenate([block, rng.standard_normal((n, width))], axis=1)
+            width, rounds, stalled, best = 2 * width, 0, 0, inf
+        elif products >= MOST_PRODUCTS or stalled >= 8 * _PATIENCE:
             raise np.linalg.LinAlgError(
                 f"the residual is {residuals[:want].max():.1e} after {products} products"
             )
         else:
             degree = _degree(operator, values, residuals)
             block = operator.filtered(block, float(values[-1]), degree)
-            products += degree
+            products, rounds = products + degree, rounds + 1
         values, block, residuals = _best_in_span(block, operator)
         say(f"residual {residuals[:want].max():.1e} after {products} products, {width} vectors")
+
+
+def _as_good_as_all(width: int, n: int) -> bool:
+    """Whether so many of n eigenvectors are found faster together with all others."""
+    return 3 * width >= n
+
+
+def all_eigenpairs(graph: Component) -> tuple[Floats, Floats]:
+    """Return every eigenpair but the kernel's, by a dense solver."""
+    n = len(graph.scale)
+    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    matrix = np.diag(1.0 - graph.diagonal)
+    matrix[rows, graph.indices] = -graph.weights / (graph.scale[rows] * graph.scale[graph.indices])
+    kernel = graph.kernel()
+    values, vectors = np.linalg.eigh(matrix + 4 * np.outer(kernel, kernel))  # 4: above all others
+    return values[:-1], vectors[:, :-1]
 
 
 def _degree(operator: Products, values: Floats, residuals: Floats) -> int:
@@ -92,25 +118,24 @@ def _degree(operator: Products, values: Floats, residuals: Floats) -> int:
     return int(np.clip(log(2 * _GROWTH) / acosh(reach), 1, 200))
 
 
-def _accepted(values: Floats, residuals: Floats, want: int, same: float, everything: bool) -> int:
-    """How many leading pairs are an answer, or why there is none yet."""
-    width = len(values)
+def _leading_pairs(values: Floats, residuals: Floats, want: int, same: float) -> tuple[int, float]:
+    """How many pairs the answer has, 0 when no gap ends them, and their largest error."""
     ends = np.flatnonzero(values[1:] - residuals[1:] - values[:-1] > same) + 1
-    if everything:
-        ends = np.append(ends, width)
-    enough = ends[ends >= min(want, width)]
+    enough = ends[ends >= want]
     if not len(enough):
-        # While the last vectors have not settled, a gap may still show.
-        settled = residuals[: width - 2].max(initial=0.0) <= max(same, 1e-6)
-        return _TOO_NARROW if settled else _NOT_YET
+        return 0, inf
     count = int(enough[0])
+    if residuals[count] > 0.01 * (values[count] - values[count - 1]):
+        return count, inf  # what follows the gap is not known well enough to believe in the gap
+    error = 0.0
     for first, last in pairwise([0, *ends[ends <= count].tolist()]):
-        gap = inf if first == 0 else values[first] - values[first - 1]
-        if last < width:
-            gap = min(gap, values[last] - values[last - 1])
-        if residuals[first:last].max() > max(ACCURACY * gap, ROUNDING):
-            return _NOT_YET
-    return count
+        gap = values[last] - values[last - 1]
+        if first:
+            gap = min(gap, values[first] - values[first - 1])
+        residual = float(residuals[first:last].max())
+        if residual > ROUNDING:
+            error = max(error, residual / gap)
+    return count, error
 
 
 def _best_in_span(block: Floats, operator: Products) -> tuple[Floats, Floats, Floats]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.laplacian._iterative import Say, smallest_eigenpairs
+from graphmover.laplacian._iterative import Say, all_eigenpairs, smallest_eigenpairs
 from graphmover.laplacian._kernels import eccentricity
 from graphmover.laplacian._operators import Component, Floats
 from graphmover.laplacian._twins import quotient_graph, twin_classes, twin_values
@@ -39,7 +39,7 @@ class _Part:
     def find(self, want: int, quotient: Component, same: float, dense: int, say: Say) -> None:
         graph = _induced(quotient, self.classes)
         if len(self.classes) <= dense:
-            self.values, self.vectors = _all_eigenpairs(graph)
+            self.values, self.vectors = all_eigenpairs(graph)
             self.beyond = inf
         else:
             found = smallest_eigenpairs(graph, want, same, say)
@@ -196,14 +196,3 @@ def _induced(quotient: Component, classes: Ints) -> Component:
         quotient.scale[classes],
         quotient.diagonal[classes],
     )
-
-
-def _all_eigenpairs(graph: Component) -> tuple[Floats, Floats]:
-    """Every eigenpair but the kernel's, by a dense solver."""
-    n = len(graph.scale)
-    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-    matrix = np.diag(1.0 - graph.diagonal)
-    matrix[rows, graph.indices] = -graph.weights / (graph.scale[rows] * graph.scale[graph.indices])
-    kernel = graph.scale / np.linalg.norm(graph.scale)
-    values, vectors = np.linalg.eigh(matrix + 4 * np.outer(kernel, kernel))  # 4: above all others
-    return values[:-1], vectors[:, :-1]

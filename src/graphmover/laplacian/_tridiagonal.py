@@ -30,7 +30,7 @@ def smallest_eigenvalues(diagonal, squares, low, high, first, out):
     for at in range(first, len(out), 4):
         a0 = a1 = a2 = a3 = low
         b0 = b1 = b2 = b3 = high
-        for _ in range(56):
+        for _ in range(51):  # to 1e-15
             x0, x1, x2, x3 = 0.5 * (a0 + b0), 0.5 * (a1 + b1), 0.5 * (a2 + b2), 0.5 * (a3 + b3)
             n0 = n1 = n2 = n3 = 0
             q0 = q1 = q2 = q3 = 1.0
