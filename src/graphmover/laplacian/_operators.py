@@ -112,14 +112,13 @@ class Elimination(Products):
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue's inverse lies when those beyond the cut are mapped to [-1, 1]."""
-        return (2 / low - 1 / cut - 0.5) / (1 / cut - 0.5)
+        return 2 * cut / low - 1
 
     def filtered(self, x: Floats, cut: float, degree: int) -> Floats:
-        """Apply the Chebyshev polynomial that is small on [1/2, 1 / cut]."""
-        half, middle = (1 / cut - 0.5) / 2, (1 / cut + 0.5) / 2
-        before, now = x, (self._solve(x) - middle * x) / half
+        """Apply the Chebyshev polynomial that is small from the kernel's 0 to 1 / cut."""
+        before, now = x, 2 * cut * self._solve(x) - x
         for _ in range(degree - 1):
-            before, now = now, 2 * (self._solve(now) - middle * now) / half - before
+            before, now = now, 2 * (2 * cut * self._solve(now) - now) - before
         return now
 
 
