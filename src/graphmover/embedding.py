@@ -89,9 +89,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     n_dimensions : int
         Number of Laplacian eigenvectors, the paper's d, or of steps of random walks.
     node_embedding : {"laplacian", "return-probability", "degree"} or callable
-        What places a node (see `embed_nodes`); "laplacian" is the paper's. Points of "degree"
-        and of callables are divided by the largest extent of the training nodes' coordinates,
-        so that they fit into a unit cube and labels weigh as they do with the others.
+        What places a node (see `embed_nodes`); "laplacian" is the paper's. Coordinates of
+        "degree" and of callables are divided by their range over all training nodes, so that
+        these fit into a unit cube, and labels weigh as they do with the others.
     node_mass : {"degree", "equal"}
         What a node weighs; "degree" is the paper's.
     sampling : {"anchor", "uniform"}

@@ -114,7 +114,7 @@ def scale_to_unit_cube(node_embedding: NodeEmbedding, points: Floats) -> float:
     known = isinstance(node_embedding, str) and node_embedding in IN_UNIT_CUBE
     if known or not len(points):
         return 1.0
-    extent = float((points.max(axis=0) - points.min(axis=0)).max())
+    extent = float(points.max() - points.min())
     return extent if extent > 0 else 1.0
 
 
