@@ -157,10 +157,13 @@ def _without_solver(
     entries = [_Entry(0.0, len(np.unique(labels[with_edges])), with_edges, shares)]
     entries.append(_Entry(1.0, len(isolated), isolated, np.ones(len(isolated))))
     several = np.flatnonzero(sizes > 1)
-    values, which = np.unique(twins[several], return_inverse=True)
-    for at, value in enumerate(values.tolist()):
-        mine = several[which == at]
-        entries.append(_Entry(value, int(sizes[mine].sum() - len(mine)), mine, sizes[mine] - 1.0))
+    several = several[np.argsort(twins[several], kind="stable")]
+    values, firsts = np.unique(twins[several], return_index=True)
+    ends = [*firsts[1:].tolist(), len(several)]
+    for value, first, last in zip(values.tolist(), firsts.tolist(), ends, strict=False):
+        mine = several[first:last]
+        own = (sizes[mine] - 1).astype(np.float64)
+        entries.append(_Entry(value, int(own.sum()), mine, own))
     # Parts, with lower bounds on their eigenvalues.
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(count + 1))
@@ -174,7 +177,8 @@ def _without_solver(
         classes = order[starts[label] : starts[label + 1]]
         bound = least[label] / (nodes[label] * volume[label])
         if bound <= same and entries[0].dimension >= d:
-            reach = eccentricity(quotient.indptr, quotient.indices, classes[0])
+            graph = _induced(quotient, classes)
+            reach = eccentricity(graph.indptr, graph.indices, 0)
             bound = least[label] / (max(2 * reach, 2) * volume[label])
         parts.append(_Part(classes, float(bound)))
     return entries, parts
@@ -187,11 +191,9 @@ def _induced(quotient: Component, classes: Ints) -> Component:
     lengths = np.diff(quotient.indptr)[classes]
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     at = np.arange(indptr[-1]) + np.repeat(quotient.indptr[classes] - indptr[:-1], lengths)
-    position = np.empty(len(quotient.scale), np.int32)
-    position[classes] = np.arange(len(classes))
     return Component(
         indptr,
-        position[quotient.indices[at]],
+        np.searchsorted(classes, quotient.indices[at]).astype(np.int32),
         quotient.weights[at],
         quotient.scale[classes],
         quotient.diagonal[classes],
