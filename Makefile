@@ -24,6 +24,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/interop.py
 	$(BIN)/python benchmarks/streaming.py
+	$(BIN)/python benchmarks/node_embedding.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

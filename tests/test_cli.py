@@ -92,6 +92,19 @@ def test_demo(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
 
+def test_embed_takes_the_choice_of_points_and_masses(tu_folder, tmp_path):
+    choice = ["--node-embedding", "return-probability", "--node-mass", "equal", "-r", "8"]
+    answer = run("embed", str(tu_folder), "-o", str(tmp_path / "z.npy"), *choice, "-q")
+    assert answer.returncode == 0, answer.stderr
+    model = gm.RandomGraphEmbedding(
+        8, node_embedding="return-probability", node_mass="equal", random_state=0
+    )
+    assert (
+        np.load(tmp_path / "z.npy") == model.fit_transform(gm.load_dataset(tu_folder).graphs)
+    ).all()
+    assert run("embed", str(tu_folder), "-o", "-", "--node-mass", "x").returncode == 2
+
+
 @pytest.mark.parametrize("ending", ["npy", "npz", "csv", "parquet"])
 def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending):
     output = tmp_path / f"z.{ending}"

@@ -163,6 +163,8 @@ def test_signature_is_the_contract():
         "gamma": "scale",
         "max_random_nodes": 10,
         "n_dimensions": 6,
+        "node_embedding": "laplacian",
+        "node_mass": "degree",
         "sampling": "anchor",
         "use_node_labels": "auto",
         "wl_iterations": 0,

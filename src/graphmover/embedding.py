@@ -24,7 +24,13 @@ from graphmover.datasets import iter_batches
 from graphmover.datasets.formats import count_graphs
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
-from graphmover.node_embedding import NodeEmbeddings, embed_nodes
+from graphmover.node_embedding import NODE_MASSES, NodeEmbeddings, embed_nodes
+from graphmover.node_points import (
+    NODE_EMBEDDINGS,
+    NodeEmbedding,
+    is_node_embedding,
+    scale_to_unit_cube,
+)
 from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
 from graphmover.streaming import write_rows
 from graphmover.transport import DEVICES, earth_movers_distance
@@ -57,6 +63,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "gamma": (_is_gamma, 'a positive number or "scale"'),
     "max_random_nodes": (_is_whole(1), "a whole number of at least 1"),
     "n_dimensions": (_is_whole(1), "a whole number of at least 1"),
+    "node_embedding": (is_node_embedding, f"one of {', '.join(NODE_EMBEDDINGS)} or a callable"),
+    "node_mass": (lambda x: x in NODE_MASSES, f"one of {', '.join(NODE_MASSES)}"),
     "sampling": (lambda x: x in SAMPLINGS, f"one of {', '.join(SAMPLINGS)}"),
     "use_node_labels": (is_choice_of_labels, 'True, False or "auto"'),
     "wl_iterations": (_is_whole(0), "a whole number that is not negative"),
@@ -87,7 +95,13 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     max_random_nodes : int
         Random graphs have 1 to this many nodes, the paper's D_max.
     n_dimensions : int
-        Number of Laplacian eigenvectors, the paper's d.
+        Number of Laplacian eigenvectors, the paper's d, or of steps of random walks.
+    node_embedding : {"laplacian", "return-probability", "degree"} or callable
+        What places a node (see `embed_nodes`); "laplacian" is the paper's. Coordinates of
+        "degree" and of callables are divided by their range over all training nodes, so that
+        these fit into a unit cube, and labels weigh as they do with the others.
+    node_mass : {"degree", "equal"}
+        What a node weighs; "degree" is the paper's.
     sampling : {"anchor", "uniform"}
         "anchor": random graphs are nodes of training graphs, RGE(ASG). "uniform": they are
         uniform in the range of the training nodes' coordinates, RGE(RF).
@@ -116,6 +130,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Whether node labels count.
     wl_iterations_ : int
         The number of Weisfeiler-Lehman iterations in use.
+    node_embedding_, node_mass_, node_scale_ : str or callable, str, float
+        The choice of points and masses in use, and what coordinates are divided by.
 
     Examples
     --------
@@ -133,6 +149,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         gamma: float | Literal["scale"] = "scale",
         max_random_nodes: int = 10,
         n_dimensions: int = 6,
+        node_embedding: NodeEmbedding = "laplacian",
+        node_mass: Literal["degree", "equal"] = "degree",
         sampling: Literal["anchor", "uniform"] = "anchor",
         use_node_labels: bool | Literal["auto"] = "auto",
         wl_iterations: int = 0,
@@ -145,6 +163,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.gamma = gamma
         self.max_random_nodes = max_random_nodes
         self.n_dimensions = n_dimensions
+        self.node_embedding = node_embedding
+        self.node_mass = node_mass
         self.sampling = sampling
         self.use_node_labels = use_node_labels
         self.wl_iterations = wl_iterations
@@ -312,9 +332,12 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             nodes = embed_nodes(
                 batch[rows],
                 self.random_graphs_.n_dimensions,
+                node_embedding=self.node_embedding_,
+                node_mass=self.node_mass_,
                 use_node_labels=self.uses_node_labels_,
                 wl_iterations=self.wl_iterations_,
-            )
+                first_index=rows.start,
+            ).divided_by(self.node_scale_)
             out[rows] = earth_movers_distance(nodes, self.random_graphs_, device=self.device)
 
         # Set once for all chunks: changed in between, BLAS threads get in each other's way.
@@ -348,8 +371,15 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to an ``.npz`` file: plain arrays, no pickle.
 
-        A ``random_state`` that is a generator is saved as None: it has served.
+        A ``random_state`` that is a generator is saved as None: it has served. A
+        ``node_embedding`` that is a callable cannot be saved.
         """
+        check_is_fitted(self)
+        if callable(self.node_embedding_) or callable(self.node_embedding):
+            raise ValueError(
+                "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
+                f"of {', '.join(NODE_EMBEDDINGS)}"
+            )
         arrays = self._saved_arrays()
         with replacing(path) as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -365,6 +395,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             "gamma": np.array(self.gamma_),
             "uses_node_labels": np.array(self.uses_node_labels_),
             "wl_iterations": np.array(self.wl_iterations_),
+            "node_embedding": np.array(str(self.node_embedding_)),
+            "node_mass": np.array(self.node_mass_),
+            "node_scale": np.array(self.node_scale_),
             "points": graphs.points,
             "masses": graphs.masses,
             "offsets": graphs.offsets,
@@ -407,6 +440,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             model.gamma_ = float(arrays["gamma"])
             model.uses_node_labels_ = bool(arrays["uses_node_labels"])
             model.wl_iterations_ = int(arrays["wl_iterations"])
+            model.node_embedding_ = str(arrays["node_embedding"])
+            model.node_mass_ = str(arrays["node_mass"])  # type: ignore[assignment]
+            model.node_scale_ = float(arrays["node_scale"])
             model.random_graphs_ = NodeEmbeddings(
                 arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
             )
@@ -421,6 +457,10 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise ValueError(f"gamma is {self.gamma_}")
         if self.wl_iterations_ < 0:
             raise ValueError(f"wl_iterations is {self.wl_iterations_}")
+        if self.node_embedding_ not in NODE_EMBEDDINGS or self.node_mass_ not in NODE_MASSES:
+            raise ValueError(f"nodes by {self.node_embedding_!r} and {self.node_mass_!r}")
+        if not (math.isfinite(self.node_scale_) and self.node_scale_ > 0):
+            raise ValueError(f"node_scale is {self.node_scale_}")
         if (self.random_graphs_.labels is not None) != (
             self.uses_node_labels_ or self.wl_iterations_ > 0
         ):
@@ -464,11 +504,15 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         nodes = embed_nodes(
             batch,
             self.n_dimensions,
+            node_embedding=self.node_embedding,
+            node_mass=self.node_mass,
             use_node_labels=uses_node_labels,
             wl_iterations=self.wl_iterations,
             n_jobs=self.n_jobs,
             progress="embedding nodes" if self.verbose else None,
         )
+        scale = scale_to_unit_cube(self.node_embedding, nodes.points)
+        nodes = nodes.divided_by(scale)
         self.random_graphs_ = sample_random_graphs(
             nodes,
             self.n_components,
@@ -478,6 +522,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         )
         self.uses_node_labels_ = uses_node_labels
         self.wl_iterations_ = int(self.wl_iterations)
+        self.node_embedding_, self.node_mass_ = self.node_embedding, self.node_mass
+        self.node_scale_ = scale
         return nodes
 
     def _distances_of_nodes(self, nodes: NodeEmbeddings) -> NDArray[np.float64]:

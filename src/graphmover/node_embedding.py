@@ -1,12 +1,8 @@
 """Algorithm 1, lines 1-2: a graph becomes a weighted set of points.
 
-A node's point is its row in the absolute values of the d eigenvectors of the normalised
-Laplacian L = I - D^-1/2 A D^-1/2 with the smallest eigenvalues; its mass is its degree.
-
-Where an eigenvalue is repeated, its eigenvectors are arbitrary up to rotation, and their
-absolute values would depend on how the nodes are numbered. For an eigenspace of dimension
-m with projector P each of its columns is therefore sqrt(diag(P) / m), which is |u| when
-m = 1 and keeps the length of the columns at 1.
+A node's point is, in the paper, its row in the absolute values of the d eigenvectors of the
+normalised Laplacian with the smallest eigenvalues (`laplacian/`); `node_points.py` lists what
+else it may be. Its mass is its degree, or the same for all.
 """
 
 from __future__ import annotations
@@ -19,21 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphmover._checks import is_choice_of_labels, is_whole, require_whole
 from graphmover._graph_arrays import chosen_rows, offsets_of, ranges
-from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.labels import wl_labels
+from graphmover.node_points import NODE_EMBEDDINGS, NodeEmbedding, is_node_embedding, points_of
 
-#: Eigenvalues (of [0, 2]) closer than this count as one: below it, rounding errors of 1e-15
-#: would turn the eigenvectors by more than 1e-8.
-SAME_EIGENVALUE = 1e-7
+#: What ``node_mass`` may be.
+NODE_MASSES = ("degree", "equal")
 
 #: Whole masses up to this total per graph are kept as they are; others are rounded to whole
 #: multiples of 2**-53 of their graph's total, an error below 1e-16 of it per node.
 LARGEST_TOTAL = 2**53
-
-#: One thread takes about this many entries of Laplacians at a time.
-_CHUNK = 2**18
 
 
 class NodeEmbeddings:
@@ -123,6 +115,12 @@ class NodeEmbeddings:
         checked = None if labels is None else _checked_labels(labels, len(self.points))
         return self._trusted(self.points, self.masses, self.offsets, checked)
 
+    def divided_by(self, scale: float) -> NodeEmbeddings:
+        """Return the same graphs with all coordinates divided by a number."""
+        if scale == 1:
+            return self
+        return self._trusted(self.points / scale, self.masses, self.offsets, self.labels)
+
     def __getitem__(self, key: Any) -> NodeEmbeddings:
         """Choose graphs; a single index gives a collection of one."""
         if is_whole(key):
@@ -151,18 +149,31 @@ def embed_nodes(
     graphs: Any,
     n_dimensions: int = 6,
     *,
+    node_embedding: NodeEmbedding = "laplacian",
+    node_mass: Literal["degree", "equal"] = "degree",
     use_node_labels: bool | Literal["auto"] = "auto",
     wl_iterations: int = 0,
     n_jobs: int | None = None,
     progress: str | None = None,
+    first_index: int = 0,
 ) -> NodeEmbeddings:
-    """Embed the nodes of every graph by its normalised Laplacian's smallest eigenvectors.
+    """Embed the nodes of every graph: a point, a mass and perhaps a label each.
 
     Parameters
     ----------
     graphs : GraphBatch or anything `as_graph_batch` takes
     n_dimensions : int
-        The paper's d. A graph with fewer nodes has zeros in the coordinates it lacks.
+        The paper's d: how many eigenvectors, or steps of random walks. A graph with fewer
+        nodes than eigenvectors has zeros in the coordinates it lacks.
+    node_embedding : {"laplacian", "return-probability", "degree"} or callable
+        What a node's point is. "laplacian": its row in the absolute values of the normalised
+        Laplacian's eigenvectors with the smallest eigenvalues, as in the paper.
+        "return-probability": the probabilities that a random walk is back after 1 to d steps.
+        "degree": log(1 + degree) alone, one dimension. A callable takes a `GraphBatch` and
+        returns a list of arrays of real numbers, one row per node; it may be given the graphs
+        in parts, so each graph's array must not depend on the others.
+    node_mass : {"degree", "equal"}
+        "degree": the sum of a node's edge weights, as in the paper. "equal": 1.
     use_node_labels : bool or "auto"
         Whether labels are carried along; "auto": when the graphs have them.
     wl_iterations : int
@@ -171,13 +182,22 @@ def embed_nodes(
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. The result does not depend on it.
     progress : str or None
-        The name of a progress bar on standard error; None shows none.
+        The name of a progress bar on standard error; None shows none. With one, graphs of
+        20,000 nodes and more tell how far the solver is.
+    first_index : int
+        The number of the first graph, in error messages.
 
     Returns
     -------
     NodeEmbeddings
-        Masses are degrees (sums of edge weights). Isolated nodes have mass 0, unless the
-        graph has no edges at all: then all its nodes weigh the same.
+        With masses by degree isolated nodes have mass 0, unless the graph has no edges at
+        all: then all its nodes weigh the same.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Eigenvectors of a graph, which the message names, were not found: they are never
+        returned with larger residuals than stated in docs/node_embedding.md.
 
     Examples
     --------
@@ -192,24 +212,26 @@ def embed_nodes(
     require_whole("wl_iterations", wl_iterations, least=0)
     if not is_choice_of_labels(use_node_labels):
         raise ValueError(f'use_node_labels must be True, False or "auto", got {use_node_labels!r}')
+    require_node_choices(node_embedding, node_mass)
     batch = as_graph_batch(graphs)
     labels = _codes(batch, use_node_labels, wl_iterations)
-    degrees = _degrees(batch)
-    points = np.zeros((batch.n_nodes, n_dimensions))
+    degrees = _degrees(batch, first_index)
+    points = points_of(node_embedding, batch, degrees, n_dimensions, n_jobs, progress, first_index)
+    masses = (
+        np.ones(batch.n_nodes, np.int64) if node_mass == "equal" else _degree_masses(degrees, batch)
+    )
+    return NodeEmbeddings._trusted(points, masses, batch.offsets, labels)
 
-    def embed(rows: slice) -> None:
-        for index in range(rows.start, rows.stop):
-            first, last = batch.offsets[index : index + 2]
-            width = min(n_dimensions, last - first)
-            if width:
-                points[first:last, :width] = _smallest_eigenvectors(
-                    _normalised_laplacian(batch, int(first), int(last), degrees), width
-                )
 
-    work = (batch.node_counts + 1) ** 2
-    with single_threaded_blas():
-        for_each_chunk(embed, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
-    return NodeEmbeddings._trusted(points, _degree_masses(degrees, batch), batch.offsets, labels)
+def require_node_choices(node_embedding: Any, node_mass: Any) -> None:
+    """Refuse unknown names."""
+    if not is_node_embedding(node_embedding):
+        raise ValueError(
+            f"node_embedding must be one of {', '.join(NODE_EMBEDDINGS)} or a callable, got "
+            f"{node_embedding!r}"
+        )
+    if not (isinstance(node_mass, str) and node_mass in NODE_MASSES):
+        raise ValueError(f"node_mass must be one of {', '.join(NODE_MASSES)}, got {node_mass!r}")
 
 
 def _codes(
@@ -225,36 +247,15 @@ def _codes(
     return wl_labels(batch, wl_iterations)
 
 
-def _degrees(batch: GraphBatch) -> NDArray[np.float64]:
-    degrees: NDArray[np.float64] = _segment_sums(batch.adjacency_weights, batch.indptr)
+def _degrees(batch: GraphBatch, first_index: int) -> NDArray[np.float64]:
+    if batch.edge_weights is None:
+        return np.diff(batch.indptr).astype(np.float64)
+    degrees: NDArray[np.float64] = _segment_sums(batch.edge_weights, batch.indptr)
     overflowing = np.flatnonzero(~np.isfinite(_segment_sums(degrees, batch.offsets)))
     if len(overflowing):
-        raise ValueError(f"graph {overflowing[0]}: its edge weights add up to more than 1e308")
+        index = first_index + overflowing[0]
+        raise ValueError(f"graph {index}: its edge weights add up to more than 1e308")
     return degrees
-
-
-def _normalised_laplacian(
-    batch: GraphBatch, first: int, last: int, degrees: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """I - D^-1/2 A D^-1/2, read literally: an isolated node has a 1 on the diagonal."""
-    n_nodes = last - first
-    edges = slice(batch.indptr[first], batch.indptr[last])
-    u = np.repeat(np.arange(n_nodes), np.diff(batch.indptr[first : last + 1]))
-    v = batch.indices[edges]
-    weights = 1.0 if batch.edge_weights is None else batch.edge_weights[edges]
-    laplacian = np.eye(n_nodes)
-    degree = degrees[first:last]
-    laplacian[u, v] = -weights / (np.sqrt(degree[u]) * np.sqrt(degree[v]))
-    return laplacian
-
-
-def _smallest_eigenvectors(laplacian: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """Absolute eigenvectors of the ``width`` smallest eigenvalues, invariant to rotation."""
-    values, vectors = np.linalg.eigh(laplacian)
-    starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > SAME_EIGENVALUE)
-    dimensions = np.diff(starts, append=len(values))
-    projected = np.add.reduceat(vectors**2, starts, axis=1) / dimensions
-    return np.sqrt(np.repeat(projected, dimensions, axis=1)[:, :width])
 
 
 def _degree_masses(degrees: NDArray[np.float64], batch: GraphBatch) -> NDArray[np.int64]:

@@ -22,6 +22,21 @@ class Sampling(StrEnum):
     uniform = "uniform"
 
 
+class NodeEmbedding(StrEnum):
+    """What places a node."""
+
+    laplacian = "laplacian"
+    return_probability = "return-probability"
+    degree = "degree"
+
+
+class NodeMass(StrEnum):
+    """What a node weighs."""
+
+    degree = "degree"
+    equal = "equal"
+
+
 class NodeLabels(StrEnum):
     """Whether node labels count."""
 
@@ -78,8 +93,15 @@ def _estimator(
         int, typer.Option(min=1, help="Largest random graph: D_max.", rich_help_panel=_PANEL)
     ] = 10,
     dimensions: Annotated[
-        int, typer.Option(min=1, help="Eigenvectors per graph: d.", rich_help_panel=_PANEL)
+        int,
+        typer.Option(min=1, help="Eigenvectors, or steps of walks: d.", rich_help_panel=_PANEL),
     ] = 6,
+    node_embedding: Annotated[
+        NodeEmbedding, typer.Option(help="What places a node.", rich_help_panel=_PANEL)
+    ] = NodeEmbedding.laplacian,
+    node_mass: Annotated[
+        NodeMass, typer.Option(help="What a node weighs.", rich_help_panel=_PANEL)
+    ] = NodeMass.degree,
     sampling: Annotated[
         Sampling, typer.Option(help="How random graphs are drawn.", rich_help_panel=_PANEL)
     ] = Sampling.anchor,
@@ -110,6 +132,8 @@ def _estimator(
         gamma="scale" if gamma == "scale" else _number(gamma),
         max_random_nodes=max_random_nodes,
         n_dimensions=dimensions,
+        node_embedding=node_embedding.value,
+        node_mass=node_mass.value,
         sampling=sampling.value,
         use_node_labels={"auto": "auto", "yes": True, "no": False}[node_labels.value],  # type: ignore[arg-type]
         wl_iterations=wl_iterations,
@@ -122,7 +146,7 @@ def _estimator(
 
 _FITTING = (
     *("components", "gamma", "max_random_nodes", "dimensions", "sampling", "node_labels"),
-    *("wl_iterations", "device", "seed", "fit_graphs"),
+    *("node_embedding", "node_mass", "wl_iterations", "device", "seed", "fit_graphs"),
 )
 
 

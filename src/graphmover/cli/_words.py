@@ -9,6 +9,8 @@ _OPTIONS = {
     "gamma": "--gamma",
     "max_random_nodes": "--max-random-nodes",
     "n_dimensions": "--dimensions",
+    "node_embedding": "--node-embedding",
+    "node_mass": "--node-mass",
     "sampling": "--sampling",
     "use_node_labels": "--node-labels",
     "wl_iterations": "--wl-iterations",

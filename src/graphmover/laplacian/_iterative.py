@@ -1,0 +1,151 @@
+"""The smallest eigenpairs of one connected, large, sparse Laplacian.
+
+Subspace iteration with Chebyshev polynomials: a block of vectors is filtered (`_operators.py`),
+and the best vectors in its span are taken (Rayleigh-Ritz), until their residuals are small. A
+block, unlike a single Lanczos vector, sees every copy of a repeated eigenvalue; where the block
+is not wider than the space that it must hold, it is widened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import acosh, inf, log
+
+import numpy as np
+
+from graphmover.laplacian._kernels import project_out
+from graphmover.laplacian._operators import Component, Floats, Products, operator_for
+
+Say = Callable[[str], None]
+
+#: The error of an eigenvector is its residual over the distance from its eigenvalue to the
+#: next other one. It is at most ACCURACY, or, where rounding allows no more, LEAST_ACCURACY;
+#: unless the residual itself is at the level of rounding, ROUNDING.
+ACCURACY = 1e-9
+LEAST_ACCURACY = 1e-7
+ROUNDING = 2e-15
+
+#: A block holds at most this many numbers, or the columns wanted and SPARE_COLUMNS more.
+BLOCK_ENTRIES = 2**25
+SPARE_COLUMNS = 32
+
+#: After this many rounds that did not halve the error, rounding allows no more.
+_PATIENCE = 5
+
+#: Products of a block with the operator, before the solver gives up.
+MOST_PRODUCTS = 30_000
+
+#: By how much one polynomial lets one vector outgrow another: more, and they become parallel.
+_GROWTH = 1e9
+
+#: New vectors are filtered this often before the absence of an eigenvalue is believed.
+_ROUNDS = 2
+
+
+def smallest_eigenpairs(
+    graph: Component, want: int, same: float, say: Say
+) -> tuple[Floats, Floats, float]:
+    """Return eigenvalues above the kernel's 0, their eigenvectors, and what lies beyond.
+
+    At least ``want`` pairs, and on to the first gap wider than ``same``, unless there are no
+    more. All other eigenvalues are at least the number that comes last.
+    """
+    n = len(graph.scale)
+    width = want + max(8, want // 2)
+    if _as_good_as_all(width, n):
+        return *all_eigenpairs(graph), inf
+    say(f"{n} classes of nodes: looking for an order of elimination")
+    operator = operator_for(graph)
+    say(f"solving by {operator.name}")
+    rng = np.random.default_rng(0)
+    widest = max(want + SPARE_COLUMNS, BLOCK_ENTRIES // n)
+    values, block, residuals = _best_in_span(rng.standard_normal((n, width)), operator)
+    products = rounds = stalled = 0
+    best = inf
+    while True:
+        count, error = _leading_pairs(values, residuals, want, same)
+        stalled, best = (stalled + 1, best) if error > best / 2 else (0, error)
+        enough = LEAST_ACCURACY if stalled >= _PATIENCE else ACCURACY
+        if error <= enough and rounds >= _ROUNDS:
+            beyond = float(values[count] - residuals[count])
+            return values[:count], block[:, :count], beyond
+        if count == 0 and residuals[: width - 2].max() <= max(same, 1e-6):
+            # All have settled, and there is no gap: the space is wider than the block.
+            if _as_good_as_all(2 * width, n) and n * n <= BLOCK_ENTRIES:
+                return *all_eigenpairs(graph), inf
+            if 2 * width > widest:
+                raise np.linalg.LinAlgError(
+                    f"more than {width} eigenvalues near {values[want - 1]:.6g} follow each other "
+                    f"by less than {same:g}, and their space, which is needed whole, is too large"
+                )
+            block = np.concatenate([block, rng.standard_normal((n, width))], axis=1)
+            width, rounds, stalled, best = 2 * width, 0, 0, inf
+        elif products >= MOST_PRODUCTS or stalled >= 8 * _PATIENCE:
+            raise np.linalg.LinAlgError(
+                f"the residual is {residuals[:want].max():.1e} after {products} products"
+            )
+        else:
+            degree = _degree(operator, values, residuals)
+            block = operator.filtered(block, float(values[-1]), degree)
+            products, rounds = products + degree, rounds + 1
+        values, block, residuals = _best_in_span(block, operator)
+        say(f"residual {residuals[:want].max():.1e} after {products} products, {width} vectors")
+
+
+def _as_good_as_all(width: int, n: int) -> bool:
+    """Whether so many of n eigenvectors are found faster together with all others."""
+    return 3 * width >= n
+
+
+def all_eigenpairs(graph: Component) -> tuple[Floats, Floats]:
+    """Return every eigenpair but the kernel's, by a dense solver."""
+    n = len(graph.scale)
+    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    matrix = np.diag(1.0 - graph.diagonal)
+    matrix[rows, graph.indices] = -graph.weights / (graph.scale[rows] * graph.scale[graph.indices])
+    kernel = graph.kernel()
+    values, vectors = np.linalg.eigh(matrix + 4 * np.outer(kernel, kernel))  # 4: above all others
+    return values[:-1], vectors[:, :-1]
+
+
+def _degree(operator: Products, values: Floats, residuals: Floats) -> int:
+    """How many products the next polynomial takes."""
+    low = max(values[0] - residuals[0], 1e-18)  # no eigenvalue is below it
+    reach = operator.reach(float(low), float(values[-1]))
+    if reach < 1 + 1e-9:
+        return 200
+    return int(np.clip(log(2 * _GROWTH) / acosh(reach), 1, 200))
+
+
+def _leading_pairs(values: Floats, residuals: Floats, want: int, same: float) -> tuple[int, float]:
+    """How many pairs the answer has, 0 when no gap ends them, and their largest error."""
+    ends = np.flatnonzero(values[1:] - residuals[1:] - values[:-1] > same) + 1
+    enough = ends[ends >= want]
+    if not len(enough):
+        return 0, inf
+    count = int(enough[0])
+    if residuals[count] > 0.01 * (values[count] - values[count - 1]):
+        return count, inf  # what follows the gap is not known well enough to believe in the gap
+    error = 0.0
+    for first, last in pairwise([0, *ends[ends <= count].tolist()]):
+        gap = values[last] - values[last - 1]
+        if first:
+            gap = min(gap, values[first] - values[first - 1])
+        residual = float(residuals[first:last].max())
+        if residual > ROUNDING:
+            error = max(error, residual / gap)
+    return count, error
+
+
+def _best_in_span(block: Floats, operator: Products) -> tuple[Floats, Floats, Floats]:
+    """Ritz values, Ritz vectors and the lengths of their residuals, without the kernel."""
+    block = np.ascontiguousarray(block / np.linalg.norm(block, axis=0))
+    for _ in range(2):
+        project_out(operator.kernel, block)
+        block = np.ascontiguousarray(np.linalg.qr(block)[0])
+    image = operator.laplacian(block)
+    small = block.T @ image
+    values, turn = np.linalg.eigh((small + small.T) / 2)
+    block, image = block @ turn, image @ turn
+    return values, np.ascontiguousarray(block), np.linalg.norm(image - block * values, axis=0)

@@ -1,0 +1,54 @@
+"""Loops over the rows of a large sparse matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from graphmover.laplacian._twins import options
+
+
+@njit(**options)
+def multiply(indptr, indices, data, x, alpha, beta, gamma, y):
+    """Set y to alpha Q x + beta x + gamma y."""
+    width = x.shape[1]
+    row = np.empty(width)
+    for u in range(len(indptr) - 1):
+        row[:] = 0.0
+        for i in range(indptr[u], indptr[u + 1]):
+            a, v = data[i], indices[i]
+            for k in range(width):
+                row[k] += a * x[v, k]
+        for k in range(width):
+            y[u, k] = alpha * row[k] + beta * x[u, k] + gamma * y[u, k]
+
+
+@njit(**options)
+def project_out(direction, x):
+    """Take the direction of a unit vector out of the columns of x."""
+    share = np.zeros(x.shape[1])
+    for u in range(len(direction)):
+        for k in range(x.shape[1]):
+            share[k] += direction[u] * x[u, k]
+    for u in range(len(direction)):
+        for k in range(x.shape[1]):
+            x[u, k] -= direction[u] * share[k]
+
+
+@njit(**options)
+def eccentricity(indptr, indices, start):
+    """How far the farthest node is that can be reached."""
+    distance = np.full(len(indptr) - 1, -1, np.int64)
+    queue = np.empty(len(indptr) - 1, np.int64)
+    queue[0], distance[start] = start, 0
+    first, last = 0, 1
+    while first < last:
+        u = queue[first]
+        first += 1
+        for i in range(indptr[u], indptr[u + 1]):
+            v = indices[i]
+            if distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue[last] = v
+                last += 1
+    return distance[queue[last - 1]]

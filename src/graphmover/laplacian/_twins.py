@@ -1,0 +1,159 @@
+"""Twins: nodes with the same neighbours, which the eigenproblem need not tell apart.
+
+Nodes that are not adjacent and have the same neighbours by the same weights (open twins), or
+are adjacent and have the same neighbours but for each other (closed twins), form classes. On
+vectors that live on one class of t nodes and add up to zero the matrix D^-1/2 A D^-1/2 is 0
+for open twins and -w/degree for closed ones: these are t - 1 eigenvectors of the Laplacian
+with the eigenvalue 1, or 1 + w/degree, whose projector has (t - 1)/t on its diagonal.
+All other eigenvectors are constant on classes, and are those of the quotient matrix
+
+    Q[c, c'] = w sqrt(t t') / sqrt(degree degree'),    Q[c, c] = (t - 1) w / degree (closed).
+
+So stars, complete and complete bipartite graphs, whose eigenvalues repeat almost n times, come
+down to one or two classes. Closed twins are looked for in graphs without weights only.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numba import njit
+
+options = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+
+@njit(**options)
+def _mixed(x):
+    """A 64-bit hash of a number."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(**options)
+def _same_neighbours(u, v, rows, indices, weights):
+    """Whether the rows of u and v are equal, each without the other and itself."""
+    i, j = rows[u], rows[v]
+    last_i, last_j = rows[u + 1], rows[v + 1]
+    if last_i - i != last_j - j:
+        return False
+    while True:
+        if i < last_i and indices[i] == v:
+            i += 1
+        if j < last_j and indices[j] == u:
+            j += 1
+        if i == last_i or j == last_j:
+            return i == last_i and j == last_j
+        if indices[i] != indices[j] or (len(weights) and weights[i] != weights[j]):
+            return False
+        i += 1
+        j += 1
+
+
+@njit(**options)
+def twin_classes(rows, indices, weights, class_of, members):
+    """Number the classes of twins in the order of their first nodes.
+
+    ``rows`` are the n + 1 row boundaries of one graph in ``indices`` and ``weights``, which
+    has no entries when all are 1. ``class_of[v]`` becomes the class of v, ``members[c]`` its
+    size, negative for closed twins, and the first node of each class is returned.
+    """
+    n = len(rows) - 1
+    codes = np.empty(n, np.uint64)
+    leader = np.arange(n)
+    size = np.ones(n, np.int64)
+    mask = 1
+    while mask < 2 * n:
+        mask *= 2
+    table = np.full(mask, -1, np.int64)
+    mask -= 1
+    for u in range(n):
+        code = np.uint64(rows[u + 1] - rows[u])
+        for i in range(rows[u], rows[u + 1]):
+            key = np.uint64(indices[i] + 1) * np.uint64(0x9E3779B97F4A7C15)
+            if len(weights):
+                key ^= np.uint64(hash(weights[i]))
+            code += _mixed(key)
+        codes[u] = code
+    for closed in range(2 if len(weights) == 0 else 1):
+        if closed:
+            table[:] = -1
+            for u in range(n):
+                codes[u] += _mixed(np.uint64(u + 1) * np.uint64(0x9E3779B97F4A7C15))
+        for u in range(n):
+            if closed and (leader[u] != u or size[u] > 1):
+                continue
+            slot = np.int64(codes[u] >> np.uint64(7)) & mask
+            while table[slot] >= 0:
+                v = table[slot]
+                if codes[v] == codes[u] and _same_neighbours(u, v, rows, indices, weights):
+                    leader[u] = v
+                    size[v] += -1 if closed and size[v] < 0 else (-3 if closed else 1)
+                    break
+                slot = (slot + 1) & mask
+            if table[slot] < 0:
+                table[slot] = u
+    n_classes = 0
+    firsts = np.empty(n, np.int64)
+    for u in range(n):
+        if leader[u] == u:
+            class_of[u] = n_classes
+            members[n_classes] = size[u]
+            firsts[n_classes] = u
+            n_classes += 1
+        else:
+            class_of[u] = class_of[leader[u]]
+    return firsts[:n_classes]
+
+
+@njit(**options)
+def twin_values(firsts, members, degrees, out):
+    """The eigenvalue of each class's own eigenvectors; infinite where it has one node."""
+    for c in range(len(firsts)):
+        if abs(members[c]) == 1:
+            out[c] = np.inf
+        elif members[c] > 0:
+            out[c] = 1.0
+        else:
+            out[c] = 1.0 + 1.0 / degrees[firsts[c]]
+
+
+@njit(**options)
+def quotient_laplacian(rows, indices, weights, degrees, class_of, members, firsts, out):
+    """Fill the dense matrix I - Q."""
+    out[:] = 0.0
+    for c in range(len(firsts)):
+        u, t = firsts[c], abs(members[c])
+        out[c, c] = 1.0 + ((t - 1) / -degrees[u] if members[c] < 0 else 0.0)
+        for i in range(rows[u], rows[u + 1]):
+            v = indices[i]
+            other = class_of[v]
+            if firsts[other] == v and other != c:
+                weight = weights[i] if len(weights) else 1.0
+                pairs = t * abs(members[other])
+                out[c, other] = -weight / (sqrt(degrees[u]) * sqrt(degrees[v])) * sqrt(pairs)
+
+
+@njit(**options)
+def quotient_graph(rows, indices, weights, class_of, members, firsts):
+    """The graph of classes as compressed rows, with the weights between two classes added up."""
+    q = len(firsts)
+    indptr = np.zeros(q + 1, np.int64)
+    for c in range(q):
+        indptr[c + 1] = indptr[c]
+        for i in range(rows[firsts[c]], rows[firsts[c] + 1]):
+            other = class_of[indices[i]]
+            indptr[c + 1] += other != c and firsts[other] == indices[i]
+    neighbours = np.empty(indptr[q], np.int32)
+    sums = np.empty(indptr[q])
+    for c in range(q):
+        k = indptr[c]
+        for i in range(rows[firsts[c]], rows[firsts[c] + 1]):
+            other = class_of[indices[i]]
+            if other != c and firsts[other] == indices[i]:
+                neighbours[k] = other
+                weight = weights[i] if len(weights) else 1.0
+                sums[k] = weight * (abs(members[c]) * abs(members[other]))
+                k += 1
+    return indptr, neighbours, sums
