@@ -117,8 +117,9 @@ def check_edges(
 ) -> None:
     """Refuse node numbers out of range, and weights that are negative, infinite or NaN."""
     limit = node_counts[graph_of_edge]
-    inside = (edges[:, 0] < limit) & (edges[:, 1] < limit)
-    inside &= (edges >= 0).all(axis=1)
+    u, v = edges.T
+    inside = (u >= 0) & (v >= 0)
+    inside &= (u < limit) & (v < limit)
     if not inside.all():
         at = int(np.argmin(inside))
         raise ValueError(

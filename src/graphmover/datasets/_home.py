@@ -92,7 +92,7 @@ def _download(url: str, target: Path) -> None:
     """Fetch a zip, whole and as it was the last time, or leave nothing behind."""
     import pooch
 
-    fetch = pooch.HTTPDownloader(progressbar=True, timeout=_TIMEOUT)
+    fetch = pooch.HTTPDownloader(progressbar=True, chunk_size=1 << 16, timeout=_TIMEOUT)
     with replacing(target) as file:
         fetch(url, file, None)
         file.flush()
