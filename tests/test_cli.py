@@ -148,7 +148,6 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
     "code, arguments, message",
     [
         (1, ["embed", "NOSUCH", "-o", "z.npy"], "'NOSUCH'"),
-        (1, ["embed", "./nowhere", "-o", "z.npy"], "nowhere"),
         (1, ["embed", "no.parquet", "-o", "z.npy"], "there is no file no.parquet"),
         (1, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
         (1, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
@@ -166,7 +165,6 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (1, ["embed", "TOY", "-o", "z.npy", "--target-column", "y"], "TU set, whose target"),
         (1, ["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
         (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
-        (1, ["demo", "--picture", "no/p.png"], "cannot write no/p.png: there is no folder no"),
         (1, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
         (1, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
         (1, ["evaluate", "TOY", "--folds", "20"], "expected at least 2 classes and --folds 20"),
@@ -253,9 +251,6 @@ def test_evaluate(tu_folder):
     scores = {score["method"]: score["mean"] for score in json.loads(answer.stdout)}
     assert scores["majority class"] == pytest.approx(0.5)
     assert scores["RGE(ASG), R = 16"] > 0.9  # cycles and paths
-    shown = run("evaluate", str(tu_folder), "-r", "16", "--folds", "3", "-q").stdout
-    assert "1 x 3-fold cross-validation" in shown
-    assert re.search(r"majority class +50.0 \+- ", shown)
 
 
 def test_datasets():

@@ -36,6 +36,10 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys):
             with pytest.raises(SystemExit) as end:
                 main()
             assert not end.value.code, (line, capsys.readouterr().err)
+    if page.name == "command-line.md":
+        shown = capsys.readouterr().out
+        assert "1 x 3-fold cross-validation" in shown
+        assert re.search(r"majority class +1\d\.\d \+- \d\.\d %", shown)
 
 
 def test_links_lead_somewhere():
