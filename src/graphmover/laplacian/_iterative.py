@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import acosh, inf, log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmover.laplacian._kernels import project_out
 from graphmover.laplacian._operators import Component, Floats, Products, operator_for
@@ -56,7 +57,7 @@ def smallest_eigenpairs(
     if _as_good_as_all(width, n):
         return *all_eigenpairs(graph), inf
     say(f"{n} classes of nodes: looking for an order of elimination")
-    operator = operator_for(graph)
+    operator, order = operator_for(graph)
     say(f"solving by {operator.name}")
     rng = np.random.default_rng(0)
     widest = max(want + SPARE_COLUMNS, BLOCK_ENTRIES // n)
@@ -69,7 +70,7 @@ def smallest_eigenpairs(
         enough = LEAST_ACCURACY if stalled >= _PATIENCE else ACCURACY
         if error <= enough and rounds >= _ROUNDS:
             beyond = float(values[count] - residuals[count])
-            return values[:count], block[:, :count], beyond
+            return values[:count], _in_place(block[:, :count], order), beyond
         if count == 0 and residuals[: width - 2].max() <= max(same, 1e-6):
             # All have settled, and there is no gap: the space is wider than the block.
             if _as_good_as_all(2 * width, n) and n * n <= BLOCK_ENTRIES:
@@ -91,6 +92,15 @@ def smallest_eigenpairs(
             products, rounds = products + degree, rounds + 1
         values, block, residuals = _best_in_span(block, operator)
         say(f"residual {residuals[:want].max():.1e} after {products} products, {width} vectors")
+
+
+def _in_place(vectors: Floats, order: NDArray[np.int64] | None) -> Floats:
+    """Put rows that stand in an order back where they belong."""
+    if order is None:
+        return vectors
+    result = np.empty_like(vectors)
+    result[order] = vectors
+    return result
 
 
 def _as_good_as_all(width: int, n: int) -> bool:

