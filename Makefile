@@ -23,6 +23,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/interop.py
+	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/node_embedding.py
 
 clean:

@@ -1,6 +1,8 @@
 """The command line as a user runs it: in a process of its own."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +14,13 @@ import pytest
 from conftest import real_dataset
 
 import graphmover as gm
+from graphmover.cli._options import Device, Sampling
+from graphmover.cli._words import _OPTIONS
+from graphmover.random_graphs import SAMPLINGS
+from graphmover.transport import DEVICES
 
 COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
+COMMANDS = ["demo", "embed", "fit", "evaluate", "convert", "info", "datasets"]
 
 
 def run(*arguments, **options):
@@ -49,13 +56,22 @@ def test_help_answers_in_under_half_a_second():
         answer = run("--help")
         times.append(time.perf_counter() - start)
         assert answer.returncode == 0
-        assert "demo" in answer.stdout
-        assert "embed" in answer.stdout
+        for command in COMMANDS:
+            assert command in answer.stdout
     assert min(times) < 0.5
 
 
 def test_version():
     assert run("--version").stdout == f"graphmover {gm.__version__}\n"
+
+
+def test_every_parameter_of_the_estimator_has_an_option():
+    shown = run("embed", "--help", env={**os.environ, "COLUMNS": "200"}).stdout
+    for parameter in gm.RandomGraphEmbedding().get_params():
+        if parameter != "verbose":  # --quiet
+            assert f"{_OPTIONS[parameter]} " in shown
+    assert {choice.value for choice in Sampling} == set(SAMPLINGS)
+    assert {choice.value for choice in Device} == set(DEVICES)
 
 
 def test_demo(tmp_path):
@@ -89,7 +105,7 @@ def test_embed_takes_the_choice_of_points_and_masses(tu_folder, tmp_path):
     assert run("embed", str(tu_folder), "-o", "-", "--node-mass", "x").returncode == 2
 
 
-@pytest.mark.parametrize("ending", ["npy", "npz", "csv"])
+@pytest.mark.parametrize("ending", ["npy", "npz", "csv", "parquet"])
 def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending):
     output = tmp_path / f"z.{ending}"
     answer = run("embed", str(tu_folder), "-o", str(output), "-r", "8", "--seed", "1", "-q")
@@ -103,6 +119,10 @@ def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending):
     elif ending == "npz":
         assert (np.load(output)["vectors"] == expected).all()
         assert (np.load(output)["target"] == data.target).all()
+    elif ending == "parquet":
+        table = pytest.importorskip("pyarrow.parquet").read_table(output)
+        assert (np.array(table["vector"].to_pylist()) == expected).all()
+        assert (table["target"].to_numpy() == data.target).all()
     else:
         table = pytest.importorskip("pandas").read_csv(output)
         assert list(table.columns[[0, -1]]) == ["randomgraphembedding0", "target"]
@@ -125,28 +145,155 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    "code, arguments, message",
     [
-        (["embed", "NOSUCH", "-o", "z.npy"], "graphmover: no set 'NOSUCH' in"),
-        (["embed", "./nowhere", "-o", "z.npy"], "graphmover: there is no folder or zip nowhere"),
-        (["embed", "TOY", "-o", "z.xls"], "graphmover: cannot tell the format of z.xls"),
-        (["embed", "TOY", "-o", "z.npy", "--gamma", "wide"], "--gamma must be a positive number"),
-        (["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "gamma must be a positive number"),
-        (["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
-        (["demo", "--picture", "no/p.png"], "cannot write no/p.png: there is no folder no"),
-        (["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
-        (["embed", "TOY", "-o", "z.npy", "-r", "0"], "Invalid value for '--components'"),
-        (["embed", "TOY"], "Missing option"),
-        (["mebed"], "No such command"),
+        (1, ["embed", "NOSUCH", "-o", "z.npy"], "'NOSUCH'"),
+        (1, ["embed", "no.parquet", "-o", "z.npy"], "there is no file no.parquet"),
+        (1, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
+        (1, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
+        (
+            1,
+            ["embed", "TOY", "-o", "z.npy", "--sampling", "uniform", "--node-labels", "yes"],
+            "--node-labels yes needs --sampling anchor: uniform",
+        ),
+        (
+            1,
+            ["fit", "TOY", "-m", "m.npz", "--sampling", "uniform", "--wl-iterations", "2"],
+            "--wl-iterations 2 needs --sampling anchor: uniform",
+        ),
+        (1, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "--jobs must be None or a whole number"),
+        (1, ["embed", "TOY", "-o", "z.npy", "--target-column", "y"], "TU set, whose target"),
+        (1, ["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
+        (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
+        (1, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
+        (1, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
+        (1, ["evaluate", "TOY", "--folds", "20"], "expected at least 2 classes and --folds 20"),
+        (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
+        (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "wide"], "--gamma: must be a positive"),
+        (2, ["embed", "TOY", "-o", "z.npy", "-r", "0"], "Invalid value for '--components'"),
+        (2, ["embed", "TOY"], "Missing option"),
+        (2, ["info"], "Missing argument"),
+        (2, ["mebed"], "No such command"),
     ],
 )
-def test_errors_are_one_line_and_leave_nothing(tu_folder, tmp_path, arguments, message):
-    environment = {**os.environ, "GRAPHMOVER_DATA": str(tu_folder.parent), "COLUMNS": "200"}
+def test_errors_are_one_line_and_leave_nothing(tu_folder, tmp_path, code, arguments, message):
+    pytest.importorskip("pyarrow")
+    environment = {**os.environ, "GRAPHMOVER_DATA": str(tu_folder.parent)}
     answer = run(*arguments, cwd=tmp_path, env=environment)
-    assert answer.returncode != 0
+    assert answer.returncode == code
     assert message in answer.stderr
-    assert "Traceback" not in answer.stderr
+    lines = [line for line in answer.stderr.splitlines() if "compiling" not in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("graphmover: ")
+    assert answer.stdout == ""
     assert not list(tmp_path.iterdir())
+
+
+def test_debug_shows_where_it_happened(tmp_path):
+    for arguments in (["--debug", "info", "no.parquet"], ["info", "no.parquet", "--debug"]):
+        answer = run(*arguments, cwd=tmp_path)
+        assert answer.returncode == 1
+        assert "Traceback" in answer.stderr
+        assert "FileNotFoundError" in answer.stderr
+
+
+def test_a_model_is_fitted_once_and_used_again(tu_folder, tmp_path):
+    options = ["-r", "8", "--seed", "3", "--wl-iterations", "1", "--quiet"]
+    assert run("fit", str(tu_folder), "-m", "m.npz", *options, cwd=tmp_path).returncode == 0
+    fitted = gm.RandomGraphEmbedding.load(tmp_path / "m.npz")
+    assert (fitted.n_components, fitted.random_state, fitted.wl_iterations_) == (8, 3, 1)
+    embed = ["embed", str(tu_folder), "-q"]
+    first = run(*embed, "-o", "1.npy", "--model", "m.npz", "--json", cwd=tmp_path)
+    assert json.loads(first.stdout) == {"output": "1.npy", "graphs": 30, "features": 8}
+    second = run(*embed, "-o", "2.npy", "--model", "new.npz", *options, cwd=tmp_path)
+    assert second.returncode == 0, second.stderr
+    for name in ("1.npy", "2.npy"):
+        expected = fitted.transform(gm.load_dataset(tu_folder).graphs)
+        assert (np.load(tmp_path / name) == expected).all()
+    assert (tmp_path / "new.npz").exists()
+    clash = run(*embed, "-o", "3.npy", "--model", "m.npz", "-r", "9", cwd=tmp_path)
+    assert clash.returncode == 2
+    assert "m.npz is fitted already: leave out --components" in clash.stderr
+
+
+def test_a_large_source_is_sampled_for_fitting(tu_folder, tmp_path):
+    answer = run("fit", str(tu_folder), "-m", "m.npz", "--fit-graphs", "10", cwd=tmp_path)
+    assert "fitted to 10 of 30 graphs -> m.npz" in answer.stderr
+
+
+def test_convert_and_info(tu_folder, tmp_path):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("networkx")
+    for source, output in ((tu_folder, "x.parquet"), ("x.parquet", "x.jsonl")):
+        answer = run("convert", str(source), output, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+        assert f"30 graphs -> {output}" in answer.stderr
+    expected = gm.load_dataset(tu_folder)
+    back = gm.read_graphs(tmp_path / "x.jsonl")
+    assert (back.graphs.indices == expected.graphs.indices).all()
+    assert (back.target == expected.target).all()
+    answers = [run("info", str(file), "--json", cwd=tmp_path) for file in (tu_folder, "x.jsonl")]
+    summary, other = (json.loads(answer.stdout) for answer in answers)
+    assert summary == other
+    assert summary["graphs"] == 30
+    assert summary["nodes"] == {"total": 180, "least": 4, "most": 8, "mean": 6.0}
+    assert summary["edges"]["total"] == 165
+    assert summary["degree_histogram"] == {"1": 30, "2-3": 150}
+    shown = run("info", "x.parquet", cwd=tmp_path).stdout
+    assert "graphs            30\n" in shown
+    assert "target            2 classes (0: 15, 1: 15)\n" in shown
+    assert re.search(r" 2-3  150   83.3 %  #{40}\n", shown)
+
+
+def test_evaluate(tu_folder):
+    answer = run("evaluate", str(tu_folder), "-r", "16", "--folds", "3", "--json", "-q")
+    assert answer.returncode == 0, answer.stderr
+    scores = {score["method"]: score["mean"] for score in json.loads(answer.stdout)}
+    assert scores["majority class"] == pytest.approx(0.5)
+    assert scores["RGE(ASG), R = 16"] > 0.9  # cycles and paths
+
+
+def test_datasets():
+    shown = run("datasets", "mutag").stdout
+    assert re.search(r"^MUTAG +molecules +188 +2 +17.9 +19.8  node labels, edge l", shown, re.M)
+    found = json.loads(run("datasets", "--category", "social", "--json").stdout)
+    assert "COLLAB" in [info["name"] for info in found]
+    assert {info["category"] for info in found} == {"social"}
+
+
+def test_shells_complete_commands_and_options():
+    def completed(words, place):
+        environment = {"_GRAPHMOVER_COMPLETE": "complete_bash"}
+        environment |= {"COMP_WORDS": words, "COMP_CWORD": str(place)}
+        return run(env=os.environ | environment).stdout.split()
+
+    assert completed("graphmover e", 1) == ["embed", "evaluate"]
+    assert "--wl-iterations" in completed("graphmover embed --w", 2)
+
+
+def test_a_killed_embed_goes_on(tmp_path):
+    pytest.importorskip("pyarrow")
+    data = gm.make_graph_families(300, random_state=0)
+    gm.write_graphs(data, tmp_path / "x.parquet")
+    command = ["embed", "x.parquet", "-r", "150", "--batch-size", "5", "-q", "-o"]
+    process = subprocess.Popen([*COMMAND, *command, "z.npy"], cwd=tmp_path)
+    journal = tmp_path / "z.npy.part" / "journal.json"
+    while not journal.exists():
+        assert process.poll() is None, "it ended before it was killed"
+        time.sleep(0.002)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "z.npy").exists()
+    other = run(*command, "z.npy", "--seed", "7", cwd=tmp_path)
+    assert other.returncode == 1
+    assert re.search(
+        "z.npy.part was begun with another model, .* begin anew by --rest", other.stderr
+    )
+    for output in ("z.npy", "whole.npy"):
+        answer = run(*command, output, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "z.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert not journal.parent.exists()
 
 
 def test_a_reader_that_stops_reading_is_no_error(tu_folder):
@@ -162,18 +309,20 @@ def test_a_reader_that_stops_reading_is_no_error(tu_folder):
     assert "Error" not in answer.stderr
 
 
-def test_ctrl_c_leaves_no_partial_file(tmp_path):
+def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(tmp_path):
     real_dataset("ENZYMES")
+    command = ["embed", "ENZYMES", "-r", "20000", "--gamma", "1", "--batch-size", "5", "-o"]
     process = subprocess.Popen(
-        [*COMMAND, "embed", "ENZYMES", "-o", str(tmp_path / "z.csv"), "-r", "50000"],
-        stderr=subprocess.PIPE,
-        text=True,
+        [*COMMAND, *command, "z.csv"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
-    time.sleep(6)
-    assert process.poll() is None, "it ended before it could be interrupted"
+    journal = tmp_path / "z.csv.part" / "journal.json"
+    while not journal.exists():
+        assert process.poll() is None, "it ended before it could be interrupted"
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, shown = process.communicate(timeout=5)
     assert process.returncode == 130
     assert "Traceback" not in shown
-    assert shown.endswith("graphmover: interrupted, nothing was written\n")
-    assert not list(tmp_path.iterdir())
+    end = "graphmover: the same command will go on from here\ngraphmover: interrupted\n"
+    assert shown.endswith(end)
+    assert [file.name for file in tmp_path.iterdir()] == ["z.csv.part"]

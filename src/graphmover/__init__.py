@@ -8,7 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphmover.datasets import Dataset, load_dataset, make_graph_families
+    from graphmover.datasets import (
+        Dataset,
+        iter_batches,
+        load_dataset,
+        make_graph_families,
+        read_graphs,
+        write_graphs,
+    )
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.graphs import Graph, GraphBatch
     from graphmover.interop import as_graph_batch
@@ -29,12 +36,15 @@ __all__ = [
     "as_graph_batch",
     "earth_movers_distance",
     "embed_nodes",
+    "iter_batches",
     "load_dataset",
     "make_graph_families",
     "random_graphs_needed",
+    "read_graphs",
     "sample_random_graphs",
     "transport_plan",
     "wl_labels",
+    "write_graphs",
 ]
 
 _HOME = {
@@ -46,12 +56,15 @@ _HOME = {
     "as_graph_batch": "interop",
     "earth_movers_distance": "transport",
     "embed_nodes": "node_embedding",
+    "iter_batches": "datasets",
     "load_dataset": "datasets",
     "make_graph_families": "datasets",
     "random_graphs_needed": "theory",
+    "read_graphs": "datasets",
     "sample_random_graphs": "random_graphs",
     "transport_plan": "transport",
     "wl_labels": "labels",
+    "write_graphs": "datasets",
 }
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +10,7 @@ from numpy.typing import NDArray
 from graphmover._files import replacing, require_writable
 from graphmover.datasets import Dataset, make_graph_families
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.graphs import GraphBatch
-
-
-@dataclass(frozen=True)
-class Score:
-    """Cross-validated accuracy of one method."""
-
-    method: str
-    mean: float
-    std: float
-    seconds: float
+from graphmover.evaluation import Score, baselines, score_methods, with_linear_svm
 
 
 def run_demo(
@@ -53,51 +40,22 @@ def run_demo(
     scores : list of Score
         The majority class, a degree histogram, RGE(RF) and RGE(ASG), all with a linear SVM.
     """
-    from sklearn.dummy import DummyClassifier
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-    from tqdm import tqdm
-
     data = make_graph_families(n_graphs, random_state=random_state)
     embedding = RandomGraphEmbedding(n_components, n_jobs=n_jobs, random_state=random_state)
     uniform = RandomGraphEmbedding(
         n_components, sampling="uniform", n_jobs=n_jobs, random_state=random_state
     )
     methods = {
-        "majority class": make_pipeline(
-            FunctionTransformer(degree_histograms), DummyClassifier(strategy="most_frequent")
-        ),
-        "degree histogram": make_pipeline(FunctionTransformer(degree_histograms), _linear_svm()),
-        f"RGE(RF), R = {n_components}": make_pipeline(uniform, _linear_svm()),
-        f"RGE(ASG), R = {n_components}": make_pipeline(embedding, _linear_svm()),
+        **baselines(),
+        f"RGE(RF), R = {n_components}": with_linear_svm(uniform),
+        f"RGE(ASG), R = {n_components}": with_linear_svm(embedding),
     }
     vectors = embedding.fit_transform(data.graphs)  # compiles, so that no method's time does
-    folds = StratifiedKFold(5, shuffle=True, random_state=random_state)
-    scores = []
-    for method, pipeline in tqdm(methods.items(), desc="cross-validating", disable=not progress):
-        start = time.perf_counter()
-        accuracy = cross_val_score(pipeline, data.graphs, data.target, cv=folds)
-        seconds = time.perf_counter() - start
-        scores.append(Score(method, float(accuracy.mean()), float(accuracy.std()), seconds))
+    target = np.asarray(data.target)
+    scores = score_methods(
+        methods, data.graphs, target, n_folds=5, random_state=random_state, progress=progress
+    )
     return data, vectors, scores
-
-
-def degree_histograms(graphs: GraphBatch, n_bins: int = 24) -> NDArray[np.float64]:
-    """Return the share of each graph's nodes that have degree 0, 1, ... (the last: or more).
-
-    Examples
-    --------
-    >>> import graphmover as gm
-    >>> from graphmover.demo import degree_histograms
-    >>> degree_histograms(gm.as_graph_batch(gm.Graph(3, [(0, 1), (1, 2)])), n_bins=4)
-    array([[0.        , 0.66666667, 0.33333333, 0.        ]])
-    """
-    degrees = np.minimum(np.diff(graphs.indptr), n_bins - 1)
-    graph_of_node = np.repeat(np.arange(len(graphs)), graphs.node_counts)
-    counts = np.zeros((len(graphs), n_bins))
-    np.add.at(counts, (graph_of_node, degrees), 1)
-    return counts / np.maximum(graphs.node_counts, 1)[:, np.newaxis]
 
 
 def draw_embedding(
@@ -125,16 +83,6 @@ def draw_embedding(
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     with replacing(path) as file:
         figure.savefig(file, format=_picture_format(path), dpi=150)
-
-
-def _linear_svm() -> Any:
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import LinearSVC
-
-    scaled = make_pipeline(StandardScaler(), LinearSVC(dual=False))
-    return GridSearchCV(scaled, {"linearsvc__C": [0.01, 0.1, 1.0]}, cv=3)
 
 
 def require_picture(path: str | os.PathLike[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -17,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from graphmover import __version__
 from graphmover._checks import is_choice_of_labels, is_whole
 from graphmover._files import replacing
-from graphmover._parallel import for_each_chunk
+from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover._random import random_generator
+from graphmover.datasets import iter_batches
+from graphmover.datasets.formats import count_graphs
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.node_embedding import NODE_MASSES, NodeEmbeddings, embed_nodes
@@ -29,6 +32,7 @@ from graphmover.node_points import (
     scale_to_unit_cube,
 )
 from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
+from graphmover.streaming import write_rows
 from graphmover.transport import DEVICES, earth_movers_distance
 
 #: The layout of saved models; a change that older code cannot read makes it one more.
@@ -36,6 +40,10 @@ MODEL_FORMAT = 1
 
 #: One thread embeds about this many nodes at a time.
 _CHUNK_NODES = 4096
+
+#: `transform_to` holds at most this many graphs, and this many features, at a time.
+_BATCH_GRAPHS = 10_000
+_BATCH_FEATURES = 2**24
 
 
 def _is_whole(least: int) -> Callable[[Any], bool]:
@@ -228,12 +236,96 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         check_is_fitted(self)
         batch = as_graph_batch(X)
+        self._require_labels(batch)
+        _warn_of_empty_graphs(batch)
+        return self._distances_of_graphs(batch, "embedding graphs" if self.verbose else None)
+
+    def transform_to(
+        self,
+        source: Any,
+        output: str | os.PathLike[str],
+        *,
+        batch_size: int | None = None,
+        target_column: str | None = None,
+        resume: bool = True,
+    ) -> tuple[int, int]:
+        """Embed a collection that need not fit in memory, and write the vectors to a file.
+
+        The file appears when it is complete. Until then rows are kept in the folder
+        ``output + ".part"``: after a crash, a kill or Ctrl-C the same call goes on where the
+        last one stopped, and the result is the same to the last bit. The graphs that are done
+        are read again, not embedded again, to make sure that they are the same.
+
+        Parameters
+        ----------
+        source : path, Dataset, GraphBatch or iterable of graphs
+            See `iter_batches`.
+        output : path
+            ``.npy``: the matrix alone, which ``numpy.load(output, mmap_mode="r")`` maps.
+            ``.npz``: arrays ``vectors`` and ``target``. ``.parquet``: columns ``vector`` and
+            ``target``. ``.csv``: a column per feature and ``target``. ``-``: CSV on standard
+            output.
+        batch_size : int, optional
+            Graphs in memory, and rows committed, at a time; by default 10,000, or fewer where
+            their vectors would take more than 128 MB.
+        target_column : str, optional
+            See `iter_batches`.
+        resume : bool
+            False discards what an earlier call left.
+
+        Returns
+        -------
+        (int, int)
+            The shape of the matrix written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import graphmover as gm
+        >>> data = gm.make_graph_families(60, random_state=0)
+        >>> embedding = gm.RandomGraphEmbedding(8, random_state=0).fit(data.graphs)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     embedding.transform_to(data, f"{folder}/vectors.npz")
+        ...     written = np.load(f"{folder}/vectors.npz")["vectors"]
+        (60, 8)
+        >>> bool((written == embedding.transform(data.graphs)).all())
+        True
+        """
+        check_is_fitted(self)
+        n_features = len(self.random_graphs_)
+        if batch_size is None:
+            batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))
+        n_empty = 0
+
+        def rows_of(batch: GraphBatch) -> NDArray[np.float64]:
+            nonlocal n_empty
+            self._require_labels(batch)
+            n_empty += int((batch.node_counts == 0).sum())
+            return self._features(self._distances_of_graphs(batch, None))
+
+        n_rows = write_rows(
+            iter_batches(source, batch_size, target_column=target_column),
+            rows_of,
+            output,
+            names=self.get_feature_names_out(),
+            model=self._fingerprint(),
+            resume=resume,
+            progress="embedding graphs" if self.verbose else None,
+            total=count_graphs(source) if self.verbose else None,
+        )
+        if n_empty:
+            warnings.warn(f"{n_empty} graphs have no nodes and are embedded as zeros", stacklevel=2)
+        return n_rows, n_features
+
+    def _require_labels(self, batch: GraphBatch) -> None:
         if self.uses_node_labels_ and batch.node_labels is None and batch.n_nodes:
             raise ValueError(
                 "the model was fitted with node labels, but not all of these graphs have them: "
                 "give all graphs labels, or fit with use_node_labels=False"
             )
-        _warn_of_empty_graphs(batch)
+
+    def _distances_of_graphs(self, batch: GraphBatch, progress: str | None) -> NDArray[np.float64]:
         out = np.empty((len(batch), len(self.random_graphs_)))
 
         def compute(rows: slice) -> None:
@@ -248,13 +340,15 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             ).divided_by(self.node_scale_)
             out[rows] = earth_movers_distance(nodes, self.random_graphs_, device=self.device)
 
-        for_each_chunk(
-            compute,
-            batch.node_counts + 1,
-            most=_CHUNK_NODES,
-            n_jobs=self.n_jobs,
-            progress="embedding graphs" if self.verbose else None,
-        )
+        # Set once for all chunks: changed in between, BLAS threads get in each other's way.
+        with single_threaded_blas():
+            for_each_chunk(
+                compute,
+                batch.node_counts + 1,
+                most=_CHUNK_NODES,
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
         return out
 
     def kernel(self, X: Any, Y: Any = None) -> NDArray[np.float64]:
@@ -286,6 +380,12 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
                 f"of {', '.join(NODE_EMBEDDINGS)}"
             )
+        arrays = self._saved_arrays()
+        with replacing(path) as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    def _saved_arrays(self) -> dict[str, NDArray[Any]]:
+        check_is_fitted(self)
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
         graphs = self.random_graphs_
         arrays: dict[str, NDArray[Any]] = {
@@ -295,7 +395,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             "gamma": np.array(self.gamma_),
             "uses_node_labels": np.array(self.uses_node_labels_),
             "wl_iterations": np.array(self.wl_iterations_),
-            "node_embedding": np.array(self.node_embedding_),
+            "node_embedding": np.array(str(self.node_embedding_)),
             "node_mass": np.array(self.node_mass_),
             "node_scale": np.array(self.node_scale_),
             "points": graphs.points,
@@ -304,8 +404,19 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         }
         if graphs.labels is not None:
             arrays["labels"] = graphs.labels
-        with replacing(path) as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        return arrays
+
+    def _fingerprint(self) -> str:
+        """Return what is equal for two models only if they embed alike, to the last bit."""
+        arrays = self._saved_arrays()
+        parameters = self.get_params(deep=False)
+        for name in ("n_jobs", "random_state", "verbose"):
+            del parameters[name]
+        arrays["parameters"] = np.array(json.dumps(parameters, default=str))
+        content = hashlib.blake2b(digest_size=16)
+        for name, array in sorted(arrays.items()):
+            content.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
+        return content.hexdigest()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RandomGraphEmbedding:

@@ -1,8 +1,18 @@
-"""Collections of graphs: files in the TU format, and random graphs for demonstrations."""
+"""Collections of graphs: files in many formats, and random graphs for demonstrations."""
 
 from graphmover.datasets._dataset import Dataset
 from graphmover.datasets.catalogue import DatasetInfo, catalogue
 from graphmover.datasets.families import make_graph_families
+from graphmover.datasets.formats import iter_batches, read_graphs, write_graphs
 from graphmover.datasets.tu import load_dataset
 
-__all__ = ["Dataset", "DatasetInfo", "catalogue", "load_dataset", "make_graph_families"]
+__all__ = [
+    "Dataset",
+    "DatasetInfo",
+    "catalogue",
+    "iter_batches",
+    "load_dataset",
+    "make_graph_families",
+    "read_graphs",
+    "write_graphs",
+]

@@ -1,0 +1,93 @@
+"""The command line: each command parses, then calls one function.
+
+Results go to standard output or to the named file, progress and messages to standard error.
+Imports that take time happen inside the commands, so that ``--help`` is quick.
+
+Exit codes: 0 done; 1 the data, a file or the computation failed; 2 wrong use of the command
+line; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from graphmover.cli._words import in_words_of_options
+from graphmover.cli.convert import convert
+from graphmover.cli.datasets import datasets
+from graphmover.cli.demo import demo
+from graphmover.cli.embed import embed
+from graphmover.cli.evaluate import evaluate
+from graphmover.cli.fit import fit
+from graphmover.cli.info import info
+
+_FAILED, _WRONG_USE = 1, 2
+_INTERRUPTED = 130  # what shells expect after Ctrl-C
+#: Typer has no name for the base class of all that is wrong with a command line.
+_UsageError: Any = typer.BadParameter.__base__
+
+app = typer.Typer(
+    pretty_exceptions_enable=False,
+    help="Random Graph Embeddings: collections of graphs into vectors.",
+)
+for command in (demo, embed, fit, evaluate, convert, info, datasets):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command line; an error is one line, not a traceback."""
+    debug = "--debug" in sys.argv[1:]  # anywhere, before or after the command
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    if not debug:
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
+    try:
+        code = app(arguments or ["--help"], prog_name="graphmover", standalone_mode=False)
+    except BrokenPipeError:  # the reader of our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_FAILED)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
+    except _UsageError as error:
+        _complain(error.format_message())
+        sys.exit(_WRONG_USE)
+    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        if debug:
+            raise
+        _complain(in_words_of_options(str(error) or "out of memory"))
+        sys.exit(_FAILED)
+    if code == _INTERRUPTED:  # leave at once, whatever threads are still busy
+        _complain("interrupted")
+        sys.stderr.flush()
+        os._exit(_INTERRUPTED)
+    sys.exit(code)
+
+
+def _complain(message: str) -> None:
+    print(f"graphmover: {' '.join(message.split())}", file=sys.stderr)
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    print(f"graphmover: warning: {in_words_of_options(str(message))}", file=sys.stderr)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from graphmover import __version__
+
+        print(f"graphmover {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _graphmover(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    pass

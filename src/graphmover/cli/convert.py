@@ -1,0 +1,28 @@
+"""``graphmover convert``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmover.cli._options import BatchSize, Quiet, Source, TargetColumn
+
+
+def convert(
+    source: Source,
+    output: Annotated[Path, typer.Argument(help="A .parquet or .jsonl file.")],
+    target_column: TargetColumn = None,
+    batch_size: BatchSize = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a collection of graphs in another format."""
+    from graphmover.datasets import write_graphs
+
+    n_graphs = write_graphs(
+        source, output, target_column=target_column, batch_size=batch_size or 10_000
+    )
+    if not quiet:
+        print(f"{n_graphs} graphs -> {output}", file=sys.stderr)

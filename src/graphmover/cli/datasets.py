@@ -1,0 +1,65 @@
+"""``graphmover datasets``."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from graphmover.cli._options import Json
+
+
+class Category(StrEnum):
+    """What graphs stand for."""
+
+    bioinformatics = "bioinformatics"
+    molecules = "molecules"
+    social = "social"
+    synthetic = "synthetic"
+    vision = "vision"
+
+
+def datasets(
+    contains: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
+    category: Annotated[Category | None, typer.Option(help="What graphs stand for.")] = None,
+    max_graphs: Annotated[
+        int | None, typer.Option(min=0, help="The largest number of graphs.")
+    ] = None,
+    node_labels: Annotated[
+        bool | None,
+        typer.Option("--node-labels/--no-node-labels", help="With node labels, or without."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the sets of the TU collection, which go by name wherever a source is asked for."""
+    from graphmover.datasets import catalogue
+
+    found = catalogue(
+        contains=contains,
+        category=None if category is None else category.value,
+        max_graphs=max_graphs,
+        node_labels=node_labels,
+    )
+    if as_json:
+        print(json.dumps([info._asdict() for info in found]))
+        return
+    if not found:
+        raise ValueError("no set of the collection is like that")
+    width = max(len(info.name) for info in found)
+    print(f"{'name':<{width}}  {'category':<14}    graphs  classes    nodes     edges  has")
+    for info in found:
+        has = {
+            "node labels": info.node_labels,
+            "edge labels": info.edge_labels,
+            "node attributes": info.node_attributes,
+            "edge attributes": info.edge_attributes,
+            "real targets": info.n_targets,
+            "times": info.temporal,
+        }
+        print(
+            f"{info.name:<{width}}  {info.category:<14}  {info.n_graphs:>8}  "
+            f"{info.n_classes or '-':>7}  {info.mean_nodes:>7.1f}  {info.mean_edges:>8.1f}  "
+            + ", ".join(what for what, there in has.items() if there)
+        )

@@ -1,0 +1,78 @@
+"""``graphmover embed``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphmover.cli._options import (
+    BatchSize,
+    FitGraphs,
+    Json,
+    Quiet,
+    Source,
+    TargetColumn,
+    takes_embedding,
+)
+from graphmover.cli.fit import fit_to
+
+if TYPE_CHECKING:
+    from graphmover.embedding import RandomGraphEmbedding
+
+
+@takes_embedding
+def embed(
+    source: Source,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help=".npy, .npz, .parquet or .csv; - is CSV to standard output."
+        ),
+    ],
+    embedding: RandomGraphEmbedding,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Use this fitted model; where there is no such file, fit and save it."),
+    ] = None,
+    target_column: TargetColumn = None,
+    fit_graphs: FitGraphs = 10_000,
+    batch_size: BatchSize = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Discard what an interrupted run left.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Turn a collection of graphs into a matrix, one row per graph.
+
+    After a crash, a kill or Ctrl-C the same command goes on where it stopped.
+    """
+    from graphmover._files import require_writable
+    from graphmover.output import finisher_of
+
+    if str(output) != "-":  # what cannot be written is an error before the work, not after it
+        finisher_of(output)
+        require_writable(output)
+    if not hasattr(embedding, "random_graphs_"):
+        fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
+    try:
+        n_graphs, n_features = embedding.transform_to(
+            source,
+            output,
+            batch_size=batch_size,
+            target_column=target_column,
+            resume=not restart,
+        )
+    except KeyboardInterrupt:
+        if output.with_name(f"{output.name}.part").exists():
+            print("graphmover: the same command will go on from here", file=sys.stderr)
+        raise
+    if as_json:
+        print(json.dumps({"output": str(output), "graphs": n_graphs, "features": n_features}))
+    elif not quiet:
+        where = "standard output" if str(output) == "-" else output
+        print(f"{n_graphs} graphs x {n_features} features -> {where}", file=sys.stderr)

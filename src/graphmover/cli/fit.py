@@ -1,0 +1,53 @@
+"""``graphmover fit``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphmover.cli._options import FitGraphs, Quiet, Source, TargetColumn, takes_embedding
+
+if TYPE_CHECKING:
+    from graphmover.embedding import RandomGraphEmbedding
+
+
+@takes_embedding
+def fit(
+    source: Source,
+    model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model (.npz).")],
+    embedding: RandomGraphEmbedding,
+    target_column: TargetColumn = None,
+    fit_graphs: FitGraphs = 10_000,
+    quiet: Quiet = False,
+) -> None:
+    """Draw random graphs from a collection, and save the fitted model."""
+    fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
+
+
+def fit_to(
+    embedding: RandomGraphEmbedding,
+    source: str,
+    most: int,
+    target_column: str | None,
+    model: Path | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Fit to a source, or to a sample of it, and save the model if it has a name."""
+    from graphmover._files import require_writable
+    from graphmover.streaming import sample_graphs
+
+    if model is not None:
+        require_writable(model)
+    sample, n_graphs = sample_graphs(
+        source, most, random_state=embedding.random_state, target_column=target_column
+    )
+    embedding.fit(sample)
+    if model is not None:
+        embedding.save(model)
+    if not quiet and (model is not None or len(sample) < n_graphs):
+        where = "" if model is None else f" -> {model}"
+        print(f"fitted to {len(sample)} of {n_graphs} graphs{where}", file=sys.stderr)

@@ -1,0 +1,42 @@
+"""``graphmover info``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from graphmover.cli._options import Json, Source, TargetColumn
+from graphmover.cli._tables import print_histogram
+
+if TYPE_CHECKING:
+    from graphmover.summary import Spread, Summary
+
+
+def info(source: Source, target_column: TargetColumn = None, as_json: Json = False) -> None:
+    """Describe a collection: sizes, labels, components, targets."""
+    from graphmover.summary import summarise
+
+    summary = summarise(source, target_column=target_column)
+    if as_json:
+        print(json.dumps(summary.as_dict()))
+    else:
+        _print(summary)
+
+
+def _print(summary: Summary) -> None:
+    print(f"graphs            {summary.graphs:,}")
+    print(f"nodes             {_words(summary.nodes)}")
+    print(f"edges             {_words(summary.edges)}")
+    print(f"components        {_words(summary.components)}")
+    print(f"node labels       {summary.node_labels or 'none'}")
+    print(f"node attributes   {summary.node_attributes or 'none'}")
+    print(f"edge weights      {'yes' if summary.edge_weights else 'none'}")
+    print(f"target            {summary.target}")
+    print_histogram("nodes per graph", summary.node_histogram)
+    print_histogram("degrees", summary.degree_histogram)
+
+
+def _words(spread: Spread) -> str:
+    return f"{spread.total:,} in all; {spread.least:,} to {spread.most:,} a graph, mean " + (
+        f"{spread.mean:.1f}"
+    )

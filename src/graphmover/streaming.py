@@ -1,0 +1,164 @@
+"""Collections that do not fit in memory: rows computed batch by batch, and samples."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from graphmover._partial import PartialRows, target_lines
+from graphmover._random import RandomState, random_generator
+from graphmover.datasets import Dataset, iter_batches
+from graphmover.datasets._chunks import rows_of
+from graphmover.graphs import GraphBatch
+from graphmover.labels import label_codes
+from graphmover.output import finisher_of, write_to_stdout
+
+Floats = NDArray[np.float64]
+
+
+def write_rows(
+    batches: Iterable[Dataset],
+    embed: Callable[[GraphBatch], Floats],
+    output: str | os.PathLike[str],
+    *,
+    names: NDArray[Any],
+    model: str,
+    resume: bool = True,
+    progress: str | None = None,
+    total: int | None = None,
+) -> int:
+    """Write a row per graph to a file, in the memory of one batch; return how many.
+
+    Parameters
+    ----------
+    embed : function
+        Computes the rows of a batch; each must depend on its graph alone.
+    names : array of str
+        Names of the columns.
+    model : str
+        A fingerprint of ``embed``.
+    resume : bool
+        Go on with what an earlier run left. Its graphs are read again and must be the same.
+    progress : str, optional
+        The title of a progress bar.
+    total : int, optional
+        How many graphs there are, if that is known.
+    """
+    with tqdm(total=total, desc=progress, unit="graph", disable=progress is None) as bar:
+        if os.fspath(output) == "-":
+            return write_to_stdout(_computed(batches, embed, bar), names)
+        finish = finisher_of(output)
+        with PartialRows(output, len(names), model=model, resume=resume) as part:
+            content = _Content()
+            for batch in _new(batches, part, content, bar):
+                content.add(batch)
+                part.append(embed(batch.graphs), batch.target, content.digest())
+                bar.update(len(batch.graphs))
+            if content.n_graphs < part.rows:
+                raise ValueError(
+                    f"{part.folder} holds {part.rows} rows, but the source has only "
+                    f"{content.n_graphs} graphs: begin anew by resume=False"
+                )
+            finish(part, names)
+            return part.rows
+
+
+def sample_graphs(
+    source: Any, n_graphs: int, *, random_state: RandomState = None, **options: Any
+) -> tuple[GraphBatch, int]:
+    """Draw graphs evenly from a collection, in the memory of a batch and of the sample.
+
+    Parameters
+    ----------
+    source, options
+        What `iter_batches` takes.
+    n_graphs : int
+        How many to draw; where there are no more, all are taken.
+
+    Returns
+    -------
+    sample : GraphBatch
+        In the order of the source.
+    n_seen : int
+        The number of graphs in the source.
+    """
+    rng = random_generator(random_state)
+    kept: list[GraphBatch] = []
+    keys = np.empty(0)
+    highest, n_seen = np.inf, 0
+    for batch in iter_batches(source, **options):
+        # One number for each graph of the source: those with the smallest are the sample.
+        drawn = rng.random(len(batch.graphs))
+        n_seen += len(drawn)
+        kept.append(batch.graphs[drawn < highest])
+        keys = np.concatenate([keys, drawn[drawn < highest]])
+        if len(keys) > n_graphs:
+            chosen = np.sort(np.argpartition(keys, n_graphs)[:n_graphs])
+            kept = [GraphBatch.concatenate(kept)[chosen]]
+            keys = keys[chosen]
+            highest = keys.max()
+    if not kept:
+        raise ValueError(f"{source} holds no graphs")
+    return GraphBatch.concatenate(kept), n_seen
+
+
+def _computed(
+    batches: Iterable[Dataset], embed: Callable[[GraphBatch], Floats], bar: Any
+) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
+    for batch in batches:
+        yield embed(batch.graphs), batch.target
+        bar.update(len(batch.graphs))
+
+
+def _new(
+    batches: Iterable[Dataset], part: PartialRows, content: _Content, bar: Any
+) -> Iterator[Dataset]:
+    """Yield graphs that have no row yet, after the others have proved to be the same."""
+    n_done = part.rows
+    for batch in batches:
+        n_old = min(n_done - content.n_graphs, len(batch.graphs))
+        if n_old <= 0:
+            yield batch
+            continue
+        content.add(rows_of(batch, 0, n_old))
+        bar.update(n_old)
+        if content.n_graphs == n_done:
+            if content.digest() != part.source:
+                raise ValueError(
+                    f"{part.folder} was begun with other graphs: finish it with those, or begin "
+                    f"anew by resume=False"
+                )
+            if n_old < len(batch.graphs):
+                yield rows_of(batch, n_old)
+
+
+class _Content:
+    """A fingerprint of graphs and targets that does not depend on how they are cut in batches."""
+
+    def __init__(self) -> None:
+        self.n_graphs = 0
+        self._columns = [hashlib.blake2b(digest_size=16) for _ in range(7)]
+
+    def add(self, batch: Dataset) -> None:
+        graphs = batch.graphs
+        columns: list[Any] = [
+            graphs.node_counts,
+            np.diff(graphs.indptr),
+            graphs.indices,
+            graphs.adjacency_weights,
+            b"" if graphs.node_labels is None else label_codes(graphs.node_labels),
+            b"" if graphs.node_attributes is None else graphs.node_attributes,
+            b"" if batch.target is None else target_lines(batch.target),
+        ]
+        for column, values in zip(self._columns, columns, strict=True):
+            column.update(np.ascontiguousarray(values).data if len(values) else b"")
+        self.n_graphs += len(graphs)
+
+    def digest(self) -> str:
+        return hashlib.blake2b(b"".join(column.digest() for column in self._columns)).hexdigest()
