@@ -1,0 +1,130 @@
+"""How pairs of graphs become launches on a GPU: bins of like sizes, and the memory each needs.
+
+Problems of one launch have the same number of lanes (``width``) and of rows in memory, so that
+a small problem neither waits for a large one in its warp nor takes its memory. Nothing here
+needs a GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Lanes of a problem with at most 32 sinks: each lets one more problem into a warp of 32.
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32)
+
+#: Graphs from one of these sizes, exclusive, to the next, inclusive, share a bin; beyond, each
+#: bin ends at twice the size of the one before.
+_EDGES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
+
+#: Columns of a table in the kernel's memory, `ROW` in transport.cu.
+_ROW = 33
+
+#: Tables above this many bytes go to scratch memory: in shared memory too few warps would fit.
+_MOST_SHARED = 56 * 1024
+
+#: Problems of one launch: their numbers fit 31 bits.
+_MOST_PROBLEMS = 2**30
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All pairs of some graphs of x and some graphs of y, solved by one kernel."""
+
+    x_graphs: NDArray[np.int32]
+    y_graphs: NDArray[np.int32]
+    width: int  # lanes of a problem, or 0: more than 32 sinks
+    rows: int  # sources of the largest problem
+    sinks: int  # sinks of the largest problem
+
+    @property
+    def n_problems(self) -> int:
+        """How many pairs."""
+        return len(self.x_graphs) * len(self.y_graphs)
+
+    @property
+    def n_warps(self) -> int:
+        """How many warps solve them, each as many as its lanes hold."""
+        return -(-self.n_problems // max(1, 32 // self.width if self.width else 1))
+
+    def guess_bytes(self) -> int:
+        """Memory of one warp with 32-bit numbers: `lay_out` in transport.cu."""
+        short = _few_sinks_bytes(self.rows, self.width, whole=4, flow=4, source=2)
+        if short <= _MOST_SHARED:
+            return short
+        return _few_sinks_bytes(self.rows, self.width, whole=4, flow=4, source=4)
+
+    def exact_bytes(self) -> int:
+        """The same with 64-bit numbers."""
+        return _few_sinks_bytes(self.rows, self.width, whole=8, flow=8, source=4)
+
+    def many_sinks_bytes(self) -> int:
+        """Memory of one problem with more than 32 sinks: `lay_out_many` in transport.cu."""
+        stride = _rounded_up(self.sinks, 32)
+        cells = self.rows * stride
+        per_sink = 8 + 8 + 8 + 4 + 4
+        words = _rounded_up(self.rows, 32) // 32
+        return _rounded_up(
+            cells * (8 + 8) + stride * stride * (8 + 4) + stride * (per_sink + 4 * words), 16
+        )
+
+
+def launches(x_sizes: NDArray[np.int64], y_sizes: NDArray[np.int64]) -> list[Launch]:
+    """Cut all pairs of graphs that have nodes into launches, the most work first."""
+    plan = []
+    for x_graphs in _bins(x_sizes):
+        for y_graphs in _bins(y_sizes):
+            most = sorted((int(x_sizes[x_graphs[-1]]), int(y_sizes[y_graphs[-1]])))
+            width = next((w for w in WIDTHS if w >= most[0]), 0)
+            at_once = max(1, _MOST_PROBLEMS // len(y_graphs))
+            for start in range(0, len(x_graphs), at_once):
+                chosen = x_graphs[start : start + at_once]
+                plan.append(Launch(chosen, y_graphs, width, most[1], most[0]))
+    plan.sort(key=lambda launch: -launch.n_warps * launch.rows * launch.sinks)
+    return plan
+
+
+def fits_shared_memory(n_bytes: int, available: int) -> bool:
+    """Whether a warp's tables go to shared memory, of which a block can have so much."""
+    return n_bytes <= min(available, _MOST_SHARED)
+
+
+def scratch_slots(n_bytes: int, n_warps: int, n_processors: int, budget: int) -> int:
+    """How many warps at once work in scratch memory of at most ``budget`` bytes."""
+    if n_bytes > budget:
+        raise MemoryError(
+            f"one transport problem needs {n_bytes / 2**30:.1f} GiB of device memory, and "
+            f'{budget / 2**30:.1f} GiB are free: use device="cpu", or smaller graphs'
+        )
+    return int(min(n_warps, 16 * n_processors, budget // n_bytes))
+
+
+def rows_at_once(y_graphs: int, largest_x: int, budget: int) -> int:
+    """How many graphs of x to solve at once so that results and lists stay within the budget.
+
+    A pair takes 8 bytes for its distance and 8 on the list of what is to be solved again; a
+    node, with all that is made of it on the way, some 400.
+    """
+    return int(max(1, budget // (16 * max(1, y_graphs) + 400 * max(1, largest_x))))
+
+
+def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    """The graphs that have nodes, by like size, each bin in order of size."""
+    edges = list(_EDGES)
+    while edges[-1] < sizes.max(initial=0):
+        edges.append(2 * edges[-1])
+    order = np.argsort(sizes, kind="stable").astype(np.int32)
+    cuts = np.searchsorted(sizes[order], edges, side="right")
+    return [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True) if b > a]
+
+
+def _few_sinks_bytes(rows: int, width: int, *, whole: int, flow: int, source: int) -> int:
+    moves = _rounded_up(max(rows + width, width * (8 // whole)), 2)
+    words = _rounded_up(rows, 32) // 32
+    return _rounded_up(_ROW * (moves * whole + rows * flow + words * 4 + width * source), 16)
+
+
+def _rounded_up(number: int, step: int) -> int:
+    return -(-number // step) * step
