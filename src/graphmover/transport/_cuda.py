@@ -15,7 +15,7 @@ from graphmover.transport._cuda_side import prepare, upload
 __all__ = ["distances", "distances_on_device", "prepare", "upload"]
 
 #: Launches in flight at once: the last warps of one overlap with the first of the next.
-_STREAMS = 8
+_STREAMS = 32
 
 #: Blocks of one warp that work off a list of unknown length, for each multiprocessor.
 _BLOCKS = 16
@@ -39,7 +39,7 @@ def solve(x, y):
     import cupy
 
     out = cupy.full((len(x.sizes), len(y.sizes)), np.inf)
-    plan = _cuda_plan.launches(x.sizes, y.sizes)
+    plan = _cuda_plan.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)
     again = cupy.empty((sum(launch.n_problems for launch in plan), 2), np.int32)
     counts = cupy.zeros(len(plan), np.int32)
     lists = _upload_lists(plan)
@@ -96,11 +96,12 @@ def _run(step, n_bytes, launch, lists, x, y, out, again, count):
     scratch, shared_bytes = None, n_bytes
     if not in_shared:
         shared_bytes = 0
-        budget = device.mem_info[0] // (2 * _STREAMS)
+        budget = device.mem_info[0] // 8
         blocks = _cuda_plan.scratch_slots(n_bytes, blocks, n_processors, budget)
         scratch = cupy.empty(blocks * n_bytes, np.uint8)
     x_graphs, y_graphs = lists or (None, None)
-    name = f"{step}_in_{'shared' if in_shared else 'scratch'}_memory"
+    short = "_short" if step == "guess" and in_shared and launch.short else ""
+    name = f"{step}{short}_in_{'shared' if in_shared else 'scratch'}_memory"
     arguments = (
         x.table,
         y.table,

@@ -38,6 +38,7 @@ class Launch:
     width: int  # lanes of a problem, or 0: more than 32 sinks
     rows: int  # sources of the largest problem
     sinks: int  # sinks of the largest problem
+    short: bool  # whether all flows fit 16 bits
 
     @property
     def n_problems(self) -> int:
@@ -50,15 +51,16 @@ class Launch:
         return -(-self.n_problems // max(1, 32 // self.width if self.width else 1))
 
     def guess_bytes(self) -> int:
-        """Memory of one warp with 32-bit numbers: `lay_out` in transport.cu."""
-        short = _few_sinks_bytes(self.rows, self.width, whole=4, flow=4, source=2)
-        if short <= _MOST_SHARED:
-            return short
-        return _few_sinks_bytes(self.rows, self.width, whole=4, flow=4, source=4)
+        """Memory of one warp with 32-bit costs: `lay_out` in transport.cu."""
+        flow = 2 if self.short else 4
+        packed = _few_sinks_bytes(self.rows, self.width, whole=4, move=4, flow=flow)
+        if packed <= _MOST_SHARED:
+            return packed
+        return _few_sinks_bytes(self.rows, self.width, whole=4, move=8, flow=4)
 
     def exact_bytes(self) -> int:
-        """The same with 64-bit numbers."""
-        return _few_sinks_bytes(self.rows, self.width, whole=8, flow=8, source=4)
+        """The same with 64 bits."""
+        return _few_sinks_bytes(self.rows, self.width, whole=8, move=12, flow=8)
 
     def many_sinks_bytes(self) -> int:
         """Memory of one problem with more than 32 sinks: `lay_out_many` in transport.cu."""
@@ -71,17 +73,23 @@ class Launch:
         )
 
 
-def launches(x_sizes: NDArray[np.int64], y_sizes: NDArray[np.int64]) -> list[Launch]:
+def launches(
+    x_sizes: NDArray[np.int64],
+    y_sizes: NDArray[np.int64],
+    x_totals: NDArray[np.int64],
+    y_totals: NDArray[np.int64],
+) -> list[Launch]:
     """Cut all pairs of graphs that have nodes into launches, the most work first."""
     plan = []
     for x_graphs in _bins(x_sizes):
         for y_graphs in _bins(y_sizes):
             most = sorted((int(x_sizes[x_graphs[-1]]), int(y_sizes[y_graphs[-1]])))
             width = next((w for w in WIDTHS if w >= most[0]), 0)
+            total = int(x_totals[x_graphs].max()) * int(y_totals[y_graphs].max())
             at_once = max(1, _MOST_PROBLEMS // len(y_graphs))
             for start in range(0, len(x_graphs), at_once):
                 chosen = x_graphs[start : start + at_once]
-                plan.append(Launch(chosen, y_graphs, width, most[1], most[0]))
+                plan.append(Launch(chosen, y_graphs, width, most[1], most[0], total < 2**16))
     plan.sort(key=lambda launch: -launch.n_warps * launch.rows * launch.sinks)
     return plan
 
@@ -120,10 +128,10 @@ def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
     return [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True) if b > a]
 
 
-def _few_sinks_bytes(rows: int, width: int, *, whole: int, flow: int, source: int) -> int:
-    moves = _rounded_up(max(rows + width, width * (8 // whole)), 2)
+def _few_sinks_bytes(rows: int, width: int, *, whole: int, move: int, flow: int) -> int:
     words = _rounded_up(rows, 32) // 32
-    return _rounded_up(_ROW * (moves * whole + rows * flow + words * 4 + width * source), 16)
+    costs = _rounded_up(_ROW * max(rows * whole + width * move, width * 8), 8)
+    return _rounded_up(costs + _rounded_up(_ROW * rows * flow, 8) + _ROW * 4 * (words + 1), 16)
 
 
 def _rounded_up(number: int, step: int) -> int:

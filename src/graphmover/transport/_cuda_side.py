@@ -25,6 +25,7 @@ class DeviceSide:
     high: Any  # (graphs, d) the largest
     totals: Any  # (graphs,) the mass of a graph
     sizes: Any  # (graphs,) numbers of nodes, on the host
+    host_totals: Any  # (graphs,) the totals, on the host
     table: Any  # the addresses of these arrays, on the device
 
     @property
@@ -101,7 +102,8 @@ def _side(points, masses, offsets, labels, graphs):
     arrays = (points, coarse, masses, rounded, offsets, labels, low, high, totals)
     addresses = [0 if array is None else array.data.ptr for array in arrays]
     table = cupy.asarray(np.array(addresses, np.uint64))
-    return DeviceSide(*arrays, cupy.diff(offsets).get().astype(np.int64), table)
+    sizes = cupy.diff(offsets).get().astype(np.int64)
+    return DeviceSide(*arrays, sizes, totals.get(), table)
 
 
 def _sums_before(values):

@@ -34,7 +34,10 @@ const int LOW = (1 << LOW_BITS) - 1;
 // A half of the sources is solved first while it has this many times as many nodes as sinks.
 const int COARSE = 16;
 
+// The relative error that whole costs may bring into a distance.
 const double ACCURACY = 1e-10;
+// The relative error of a guess that passes for proven.
+const double PROVEN = 1e-11;
 const int64 LARGEST_TOTAL = 1ll << 62;
 const int64 ROUNDED_TOTAL = 1ll << 53;
 
@@ -130,9 +133,9 @@ STEP int most_in_warp(int value) {
 
 // Give each lane its problem among those that begin with number `start`.
 STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 start, int64 count,
-                       int width, Lane& l, Problem& p) {
+                       int width, int places, Lane& l, Problem& p) {
   const int lane = threadIdx.x & 31;
-  const int place = lane / width, places = 32 / width;
+  const int place = lane / width;
   const int64 number = start + place;
   l = Lane{lane, place < places ? place * width : 0, place < places ? lane % width : 0, 0, 0, 0};
   p = Problem{-1, -1, x, y, 0, 0, 0, 0};
@@ -220,8 +223,9 @@ STEP int64 whole_cost(double distance, double units) {
   return (int64)fmin(distance * units, (double)(1ll << 48));
 }
 
-// The factors that bring both sides to a common total; false where it does not fit 31 bits.
-STEP bool small_factors(int64 here, int64 there, int& source_factor, int& sink_factor, int& total) {
+// The factors that bring both sides to a common total; false where it does not fit the bits.
+STEP bool small_factors(int64 here, int64 there, int mass_bits, int& source_factor,
+                        int& sink_factor, int& total) {
   if ((here | there) >> 31) return false;
   uint32 divisor = here, rest = there;
   while (rest) {
@@ -231,7 +235,7 @@ STEP bool small_factors(int64 here, int64 there, int& source_factor, int& sink_f
   source_factor = (uint32)there / divisor, sink_factor = (uint32)here / divisor;
   const int64 product = here * source_factor;
   total = (int)product;
-  return !(product >> 31);
+  return !(product >> mass_bits);
 }
 
 // The same for totals up to LARGEST_TOTAL; beyond that the rounded masses are taken.
@@ -249,46 +253,92 @@ STEP bool factors(int64 here, int64 there, int64& source_factor, int64& sink_fac
 
 // ------------------------------------------------------------------------ the solver
 
-// One warp's tables. A row has a place for every lane: lane k of a problem owns column k.
-template <typename Whole_, typename Flow_, typename Source_> struct State {
+// The cheapest moves between sinks: row j, column k is the cheapest move of a unit from sink j
+// to sink k and the source that makes it. Here both in one number: a change has LOW_BITS low
+// bits that are zero, and sources are at most 2**LOW_BITS.
+struct PackedMoves {
+  typedef int Whole;
+  typedef int Move;
+  int* best;
+
+  __device__ __forceinline__ void take(char*& memory, int cells) {
+    best = (int*)memory, memory += cells * sizeof(int);
+  }
+  static __device__ __forceinline__ Move none() { return Limits<int>::INFINITE; }
+  static __device__ __forceinline__ Move better(Move old, int change, int i) {
+    return min(old, change | i);
+  }
+  __device__ __forceinline__ Move read(int cell) const { return best[cell]; }
+  __device__ __forceinline__ void write(int cell, Move move) const { best[cell] = move; }
+  __device__ __forceinline__ int change(int cell) const { return best[cell] & ~LOW; }
+  __device__ __forceinline__ int mover(int cell) const { return best[cell] & LOW; }
+};
+
+// The same for any number of sources, in two tables.
+template <typename Whole_> struct SeparateMoves {
   typedef Whole_ Whole;
-  typedef Flow_ Flow;
-  typedef Source_ Source;
+  struct Move {
+    Whole change;
+    int mover;
+  };
+  Whole* best;
+  int* who;
+
+  __device__ __forceinline__ void take(char*& memory, int cells) {
+    best = (Whole*)memory, memory += cells * sizeof(Whole);
+    who = (int*)memory, memory += cells * sizeof(int);
+  }
+  static __device__ __forceinline__ Move none() { return Move{Limits<Whole>::INFINITE, 0}; }
+  static __device__ __forceinline__ Move better(Move old, Whole change, int i) {
+    return change < old.change ? Move{change, i} : old;
+  }
+  __device__ __forceinline__ Move read(int cell) const { return Move{best[cell], who[cell]}; }
+  __device__ __forceinline__ void write(int cell, Move move) const {
+    best[cell] = move.change, who[cell] = move.mover;
+  }
+  __device__ __forceinline__ Whole change(int cell) const { return best[cell]; }
+  __device__ __forceinline__ int mover(int cell) const { return who[cell]; }
+};
+
+// One warp's tables. A row has a place for every lane: lane k of a problem owns column k.
+template <typename Moves_, typename Flow_> struct State {
+  typedef Moves_ Moves;
+  typedef typename Moves::Whole Whole;
+  typedef Flow_ Flow;       // as it is in memory
+  typedef decltype(Flow_() + 0) Mass;  // as it is in registers
   Whole* whole;     // (n, ROW) C_ik as whole units
-  Whole* best;      // (m, ROW) cheapest move of a unit from sink j to sink k
-  Source* mover;    // (m, ROW) the source that makes it
+  Moves moves;      // (m, ROW)
   Flow* flow;       // (n, ROW) F_ik
-  uint32* members;  // (n / 32, ROW) bit i: whether source i has flow at sink k
+  uint32* members;  // (n / 32, ROW) bit i: whether source i, not settled, has flow at sink k
+  int* below;       // (ROW,) the next sink on a path that mass is drawn along
   int width;        // lanes of a problem
   int words;        // rows of members
 };
 
 // The masses of the sources: supply of source i is masses[i] * factor.
-template <typename Flow> struct Supply {
+template <typename Mass> struct Supply {
   const int64* masses;
-  Flow factor;
-  __device__ __forceinline__ Flow operator()(int i) const { return (Flow)masses[i] * factor; }
+  Mass factor;
+  __device__ __forceinline__ Mass operator()(int i) const { return (Mass)masses[i] * factor; }
 };
 
 // Let source i, which has come to sink k, improve the moves from there.
 template <typename S> STEP void offer_moves(const Lane& l, const S& s, int k, int i, bool active) {
-  typedef typename S::Whole Whole;
   if (!active) return;
-  const Whole change = s.whole[i * ROW + l.lane] - s.whole[i * ROW + l.base + k];
   const int cell = k * ROW + l.lane;
-  if (change < s.best[cell]) {
-    s.best[cell] = change;
-    s.mover[cell] = (typename S::Source)i;
-  }
+  const typename S::Whole change = s.whole[i * ROW + l.lane] - s.whole[i * ROW + l.base + k];
+  s.moves.write(cell, S::Moves::better(s.moves.read(cell), change, i));
 }
 
 // Every source of the sample (every step-th) to its cheapest sink at the present prices.
+//
+// A source for which the second cheapest sink is dearer by at least ``reach`` is settled.
 template <typename S>
-STEP void assign(const Lane& l, const S& s, const Supply<typename S::Flow>& supply, int step,
-                 typename S::Whole price, typename S::Flow& need) {
+STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supply, int step,
+                 typename S::Whole reach, typename S::Whole price, typename S::Mass& need) {
   typedef typename S::Whole Whole;
-  typedef typename S::Flow Flow;
-  for (int j = 0; j < s.width; ++j) s.best[j * ROW + l.lane] = Limits<Whole>::INFINITE;
+  typedef typename S::Mass Mass;
+  for (int j = 0; j < s.width; ++j) s.moves.write(j * ROW + l.lane, S::Moves::none());
   for (int w = 0; w < s.words; ++w) s.members[w * ROW + l.lane] = 0;
   const int sample = l.n ? (l.n + step - 1) / step : 0;
   const int most = most_in_warp(sample);
@@ -296,51 +346,78 @@ STEP void assign(const Lane& l, const S& s, const Supply<typename S::Flow>& supp
     // Each lane finds the home of one source; then all lanes look at one source after another.
     const int mine = (start + l.sink) * step;
     const bool exists = start + l.sink < sample;
-    Whole least = Limits<Whole>::INFINITE;
+    Whole least = Limits<Whole>::INFINITE, second = Limits<Whole>::INFINITE;
     int cheapest = 0;
     for (int k = 0; k < s.width; ++k) {
       const Whole price_k = of_sink(l, price, k);
       if (!exists || k >= l.m) continue;
       const Whole reduced = s.whole[mine * ROW + l.base + k] - price_k;
+      second = reduced < least ? least : minimum(second, reduced);
       if (reduced < least) least = reduced, cheapest = k;
     }
-    const Flow my_supply = exists ? supply(mine) : 0;
-    for (int t = 0; t < s.width; ++t) {
+    const Mass my_supply = exists ? supply(mine) : 0;
+    const int settled = reach < Limits<Whole>::INFINITE && second - least >= reach ? 32 : 0;
+    for (int t = 0; t < s.width && start + t < most; ++t) {
       const int i = (start + t) * step;
-      const int home = of_sink(l, cheapest, t);
-      const Flow amount = of_sink(l, my_supply, t);
+      const int home = of_sink(l, cheapest + settled, t);
+      const Mass amount = of_sink(l, my_supply, t);
       const bool active = start + t < sample;
-      if (active) {
-        const bool here = home == l.sink;
-        s.flow[i * ROW + l.lane] = here ? amount : 0;
-        if (here) {
-          need -= amount;
-          s.members[(i >> 5) * ROW + l.lane] |= 1u << (i & 31);
-        }
-      }
-      offer_moves(l, s, home, i, active);
+      const bool here = active && (home & 31) == l.sink;
+      if (active) s.flow[i * ROW + l.lane] = here ? amount : 0;
+      if (here) need -= amount;
+      if (here && home < 32) s.members[(i >> 5) * ROW + l.lane] |= 1u << (i & 31);
+      offer_moves(l, s, home, i, active && home < 32);
     }
   }
   __syncwarp();
 }
 
+// Whether a lane's sink can no longer keep its path: some arc of it is no longer tight, or the
+// sink where it begins has no excess left.
+template <typename S>
+STEP bool has_lost_its_path(const Lane& l, const S& s, typename S::Mass need,
+                            typename S::Whole price, typename S::Whole label) {
+  typedef typename S::Whole Whole;
+  int above = (int)label & PARENT;
+  const Whole length = of_sink(l, price, above) + s.moves.change(above * ROW + l.lane);
+  int lost = label >= Limits<Whole>::INFINITE || (above == l.sink ? need >= 0 : length != price);
+  bool more;
+  do {
+    const int next = of_sink(l, above, above);
+    lost |= of_sink(l, lost, above);
+    more = next != above;
+    above = next;
+  } while (any_problem(more));
+  return lost;
+}
+
 // Label all sinks with their paths from the excess sinks; lengths become prices.
 //
-// Bellman and Ford's rounds: `now` are the sinks still to be looked at in this one, `next` those
-// that have become nearer since they were.
+// Paths of the phase before that still stand are the shortest still, for lengths never fall. The
+// others are found by Bellman and Ford's rounds: `now` are the sinks to be looked at in this
+// one, `next` those that have become nearer since they were.
 template <typename S>
-STEP void find_shortest_paths(const Lane& l, const S& s, bool active, typename S::Flow need,
+STEP void find_shortest_paths(const Lane& l, const S& s, bool active, typename S::Mass need,
                               typename S::Whole& price, typename S::Whole& label) {
   typedef typename S::Whole Whole;
-  const bool excess = active && need < 0;
-  label = excess ? price | l.sink : Limits<Whole>::INFINITE;
-  uint32 now = bits(l, excess), next = 0;
+  const bool lost = has_lost_its_path(l, s, need, price, label);
+  if (active && lost) label = Limits<Whole>::INFINITE;
+  const Whole before = label;
+  uint32 now = bits(l, active && !lost), next;
+  while (any_problem(now)) {
+    const int j = now ? lowest_bit(now) : 0;
+    const Whole here = (of_sink(l, before, j) & ~(Whole)PARENT) + (ARC + j);
+    const Whole length = s.moves.change(j * ROW + l.lane) + here;
+    if (now && length < label) label = length;
+    now &= now - 1;
+  }
+  now = bits(l, label < before), next = 0;
   while (any_problem(now)) {
     const bool looking = now;
     const int j = looking ? lowest_bit(now) : 0;
     now &= now - 1;
     const Whole here = (of_sink(l, label, j) & ~(Whole)PARENT) + (ARC + j);
-    const Whole length = s.best[j * ROW + l.lane] + here;
+    const Whole length = s.moves.change(j * ROW + l.lane) + here;
     const bool shorter = looking && length < label;
     next |= bits(l, shorter) & ~now;
     if (shorter) label = length;
@@ -349,55 +426,84 @@ STEP void find_shortest_paths(const Lane& l, const S& s, bool active, typename S
   if (active) price = label & ~(Whole)LOW;
 }
 
-// Move what the path to a deficit sink can carry; add the sinks that lost a source to `left`.
+// Draw mass along the paths to the deficit sinks, on all trees of paths at once, until they carry
+// no more. Return the sinks that lost a source; `drawn` tells whether any mass has moved.
 template <typename S>
-STEP void draw(const Lane& l, const S& s, int sink, bool active, typename S::Whole label,
-               typename S::Flow& need, uint32& left) {
-  typedef typename S::Flow Flow;
-  Flow amount = of_sink(l, need, sink);
-  int k = sink;
-  int parent = of_sink(l, (int)label & PARENT, k);
-  while (any_problem(active && parent != k)) {
-    if (active && parent != k) {
-      const int i = s.mover[parent * ROW + l.base + k];
-      amount = minimum(amount, s.flow[i * ROW + l.base + parent]);
-      k = parent;
-    }
-    parent = of_sink(l, (int)label & PARENT, k);
-  }
-  amount = minimum(amount, (Flow)-of_sink(l, need, k));
-  active = active && amount > 0;
-  if (active && l.sink == k) need += amount;
-  if (active && l.sink == sink) need -= amount;
-  k = sink;
-  parent = of_sink(l, (int)label & PARENT, k);
+STEP uint32 draw(const Lane& l, const S& s, bool active, typename S::Whole label,
+                 typename S::Mass& need, bool& drawn) {
+  typedef typename S::Mass Mass;
+  const bool reached = active && l.sink < l.m && label < Limits<typename S::Whole>::INFINITE;
+  const int parent = reached ? (int)label & PARENT : l.sink;
+  const bool root = parent == l.sink;
+  const int mover = reached && !root ? s.moves.mover(parent * ROW + l.lane) : 0;
+  uint32 left = 0;
+  drawn = false;
   __syncwarp();
-  while (any_problem(active && parent != k)) {
-    const bool walking = active && parent != k;
-    const int i = walking ? s.mover[parent * ROW + l.base + k] : 0;
-    const int cell = i * ROW + l.lane;
+  while (true) {
+    // What the path to each sink can carry, by jumps of twice the length each.
+    Mass carry = !reached ? 0 : root ? -need : (Mass)s.flow[mover * ROW + l.base + parent];
+    int above = parent;
+    bool more;
+    do {
+      const Mass other = of_sink(l, carry, above);
+      const int next = of_sink(l, above, above);
+      carry = minimum(carry, other);
+      more = next != above;
+      above = next;
+    } while (any_problem(more));
+    const bool able = need > 0 && carry > 0 && l.sink < l.m;
+    if (!any_problem(able)) return left;
+    // The first able sink of each tree draws. Its path, from its end up, learns what moves.
+    const uint32 peers = __match_any_sync(ALL, able ? l.base + above : 32 + l.lane);
+    bool on = able && lowest_bit(peers) == l.lane;
+    Mass amount = on ? minimum(need, carry) : 0;
+    if (on) need -= amount;
+    int child = -1;
+    s.below[l.lane] = -1;
+    __syncwarp();
+    bool tells = on && !root;
+    while (any_problem(tells)) {
+      if (tells) s.below[l.base + parent] = l.sink;
+      __syncwarp();
+      const bool told = !on && s.below[l.lane] >= 0;
+      if (told) child = s.below[l.lane];
+      const Mass from_child = of_sink(l, amount, child < 0 ? 0 : child);
+      if (told) amount = from_child;
+      on = on || told;
+      tells = told && !root;
+    }
+    const int leaver = of_sink(l, mover, child < 0 ? 0 : child);
     bool leaves = false, comes = false;
-    if (walking && (l.sink == parent || l.sink == k)) {
-      const Flow old = s.flow[cell];
-      const Flow now = l.sink == k ? old + amount : old - amount;
-      s.flow[cell] = now;
-      comes = l.sink == k && old == 0;
-      leaves = now == 0;
-      if (comes || leaves) s.members[(i >> 5) * ROW + l.lane] ^= 1u << (i & 31);
+    if (on && child >= 0) {
+      const Mass rest = s.flow[leaver * ROW + l.lane] - amount;
+      s.flow[leaver * ROW + l.lane] = rest;
+      leaves = rest == 0;
+      if (leaves) s.members[(leaver >> 5) * ROW + l.lane] ^= 1u << (leaver & 31);
+    }
+    if (on && root) need += amount;
+    if (on && !root) {
+      const Mass before = s.flow[mover * ROW + l.lane];
+      s.flow[mover * ROW + l.lane] = before + amount;
+      comes = before == 0;
+      if (comes) s.members[(mover >> 5) * ROW + l.lane] ^= 1u << (mover & 31);
     }
     left |= bits(l, leaves);
-    offer_moves(l, s, k, i, bits(l, comes) != 0);
-    if (walking) k = parent;
-    parent = of_sink(l, (int)label & PARENT, k);
+    drawn |= bits(l, on) != 0;
+    uint32 arrivals = bits(l, comes);
+    while (any_problem(arrivals)) {
+      const int k = arrivals ? lowest_bit(arrivals) : 0;
+      offer_moves(l, s, k, of_sink(l, mover, k), arrivals);
+      arrivals &= arrivals - 1;
+    }
+    __syncwarp();
   }
-  __syncwarp();
 }
 
 // The moves from the sinks that have lost a source anew, from the sources that still have flow.
 template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 left) {
   typedef typename S::Whole Whole;
-  Whole row = Limits<Whole>::INFINITE;
-  int who = 0, word = 0;
+  typename S::Moves::Move row = S::Moves::none();
+  int word = 0;
   uint32 present = left ? s.members[l.base + lowest_bit(left)] : 0;
   while (any_problem(left)) {
     const bool active = left;
@@ -406,13 +512,12 @@ template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 l
       const int i = word * 32 + lowest_bit(present);
       present &= present - 1;
       const Whole change = s.whole[i * ROW + l.lane] - s.whole[i * ROW + l.base + j];
-      if (change < row) row = change, who = i;
+      row = S::Moves::better(row, change, i);
     }
     if (active && !present) {
       if (++word == s.words) {
-        s.best[j * ROW + l.lane] = row;
-        s.mover[j * ROW + l.lane] = (typename S::Source)who;
-        row = Limits<Whole>::INFINITE, who = 0, word = 0;
+        s.moves.write(j * ROW + l.lane, row);
+        row = S::Moves::none(), word = 0;
         left &= left - 1;
       }
       present = left ? s.members[word * ROW + l.base + lowest_bit(left)] : 0;
@@ -421,81 +526,105 @@ template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 l
   __syncwarp();
 }
 
-// Move mass along shortest paths until no sink has a deficit.
+// Move mass along shortest paths until no sink has a deficit; false if one has no path.
 template <typename S>
-STEP void balance(const Lane& l, const S& s, typename S::Flow& need, typename S::Whole& price) {
-  typename S::Whole label;
+STEP bool balance(const Lane& l, const S& s, typename S::Mass& need, typename S::Whole& price) {
+  typename S::Whole label = price | l.sink;
   uint32 deficits = bits(l, need > 0);
+  bool possible = true;
   while (any_problem(deficits)) {
+    bool drawn;
     find_shortest_paths(l, s, deficits, need, price, label);
-    uint32 left = 0;  // the sinks that have lost a source
-    while (any_problem(deficits)) {
-      const bool active = deficits;
-      const int sink = active ? lowest_bit(deficits) : 0;
-      deficits &= deficits - 1;
-      draw(l, s, sink, active, label, need, left);
-    }
+    const uint32 left = draw(l, s, deficits, label, need, drawn);
     rescan_moves(l, s, left);
-    deficits = bits(l, need > 0);
+    possible = possible && (drawn || !deficits);
+    deficits = bits(l, possible && need > 0);
   }
+  return possible;
 }
 
 // The part of a sink's demand that falls to a sample: every step-th source.
-template <typename Flow>
-STEP Flow share_of_demand(const Lane& l, const Supply<Flow>& supply, Flow demand, Flow total,
+template <typename Mass>
+STEP Mass share_of_demand(const Lane& l, const Supply<Mass>& supply, Mass demand, Mass total,
                           int step, int width) {
-  Flow rest = 0;
+  Mass rest = 0;
   for (int i = l.sink * step; i < l.n; i += l.m * step) rest += l.sink < l.m ? supply(i) : 0;
   rest = sum_over_sinks(l, rest, width);
-  Flow share = (Flow)((double)demand * ((double)rest / (double)total * (1.0 - 1e-12)));
+  Mass share = (Mass)((double)demand * ((double)rest / (double)total * (1.0 - 1e-12)));
   rest -= sum_over_sinks(l, share, width);
   return l.sink == 0 ? share + rest : share;
 }
 
-// Shift prices to start at 0; a price beyond every cost difference says no more than it.
-template <typename Whole> STEP Whole start_at_zero(const Lane& l, Whole price, int width) {
-  Whole least = price;
-  for (int k = 0; k < width; ++k) {
-    const Whole other = of_sink(l, price, k);
-    if (k < l.m) least = minimum(least, other);
+// The least and the most of the sinks' values.
+template <typename Whole>
+STEP void range_of_sinks(const Lane& l, Whole value, int width, Whole& least, Whole& most) {
+  least = most = of_sink(l, value, 0);
+  for (int k = 1; k < width; ++k) {
+    const Whole other = of_sink(l, value, k);
+    if (k < l.m) least = minimum(least, other), most = other < most ? most : other;
   }
-  return minimum<Whole>(price - least, Limits<Whole>::INFINITE >> 2);
 }
 
 // Solve ever larger samples of the sources, each from the prices of the one before.
+//
+// How far prices will move against each other (``reach``) is guessed from the sample before, and
+// checked afterwards: too short, and settled sources stood in the way.
 template <typename S>
-STEP void solve(const Lane& l, const S& s, const Supply<typename S::Flow>& supply,
-                typename S::Flow demand, typename S::Flow total, typename S::Whole& price) {
-  typedef typename S::Flow Flow;
+STEP void solve(const Lane& l, const S& s, const Supply<typename S::Mass>& supply,
+                typename S::Mass demand, typename S::Mass total, typename S::Whole& price) {
+  typedef typename S::Whole Whole;
+  typedef typename S::Mass Mass;
+  const Whole infinite = Limits<Whole>::INFINITE;
   int step = 1;
+  Whole reach = infinite;
   price = 0;
   while (l.m > 1 && l.n / (2 * COARSE) / step >= l.m) step *= 2;
-  while (any_problem(step > 1)) {
-    Flow need = share_of_demand(l, supply, demand, total, step, s.width);
-    if (l.sink >= l.m || step == 1) need = 0;
-    Lane sampled = l;
-    if (step == 1) sampled.n = 0;  // waits for the larger problems of its warp
-    assign(sampled, s, supply, step, price, need);
-    balance(sampled, s, need, price);
-    price = start_at_zero(l, price, s.width);
-    if (step > 1) step /= 2;
+  bool done = l.n == 0;
+  while (any_problem(!done)) {
+    Lane active = l;
+    if (done) active.n = active.m = active.own = 0;
+    Mass need = demand;
+    if (any_problem(step > 1)) {
+      const Mass share = share_of_demand(active, supply, demand, total, step, s.width);
+      if (step > 1) need = share;
+    }
+    if (l.sink >= active.m) need = 0;
+    const Whole before = price;
+    assign(active, s, supply, step, reach, price, need);
+    const bool possible = balance(active, s, need, price);
+    if (!any_problem(!done && (step > 1 || reach < infinite))) return;
+    Whole least, most;
+    range_of_sinks(l, price - before, s.width, least, most);
+    const Whole moved = possible ? most - least + LOW + 1 : infinite;
+    range_of_sinks(l, price, s.width, least, most);
+    if (!done && (moved < reach || reach == infinite)) {
+      // A price beyond every cost difference says no more than it.
+      price = minimum<Whole>(price - least, infinite >> 2);
+      done = step == 1;
+      step = max(step / 2, 1);
+      reach = moved;
+    } else if (!done) {
+      price = before;
+      reach = reach < infinite >> 2 ? 4 * reach : infinite;
+    }
   }
-  Flow need = l.sink < l.m ? demand : 0;
-  assign(l, s, supply, 1, price, need);
-  balance(l, s, need, price);
 }
 
 template <typename S> STEP void lay_out(S& s, char* memory, int rows, int width) {
-  typedef typename S::Whole Whole;
+  const char* start = memory;
   s.width = width;
   s.words = (rows + 31) / 32;
-  s.whole = (Whole*)memory;
-  s.best = s.whole + rows * ROW;
-  // The proof needs a table of 64 bits for each move: it takes the place of the costs.
-  const int moves = max(rows + width, width * (int)(sizeof(int64) / sizeof(Whole)));
-  s.flow = (typename S::Flow*)(s.whole + ((moves + 1) / 2 * 2) * ROW);
-  s.members = (uint32*)(s.flow + rows * ROW);
-  s.mover = (typename S::Source*)(s.members + s.words * ROW);
+  s.whole = (typename S::Whole*)memory;
+  memory += (int64)rows * ROW * sizeof(*s.whole);
+  s.moves.take(memory, width * ROW);
+  // The proof needs a table of 64 bits for each move: it takes the place of costs and moves.
+  memory += max((int64)0, (int64)(width * ROW * sizeof(int64)) - (memory - start));
+  memory += -(memory - start) & 7;
+  s.flow = (typename S::Flow*)memory;
+  memory += (int64)rows * ROW * sizeof(*s.flow);
+  memory += -(memory - start) & 7;
+  s.members = (uint32*)memory;
+  s.below = (int*)(s.members + s.words * ROW);
 }
 
 // ------------------------------------------------------------------------ guess and prove
@@ -522,21 +651,23 @@ STEP void coarse_costs(const Lane& l, const S& s, const Problem& p, int d, doubl
       square += apart4.x * apart4.x + apart4.y * apart4.y;
       square += apart4.z * apart4.z + apart4.w * apart4.w;
     }
-    float distance;
-    asm("sqrt.approx.f32 %0, %1;" : "=f"(distance) : "f"(square));
+    float distance = __fsqrt_rn(square);
     if (labelled && labels[i] != label) distance = fmaxf(distance, apart);
     s.whole[i * ROW + l.lane] = (int)fminf(distance * units, most) << LOW_BITS;
   }
 }
 
-// The cost of the flow, and whether no cycle of moves makes it cheaper, in units of 48 bits.
+// The flow's cost, and whether it is proven to be the least up to PROVEN of itself.
+//
+// With lengths p such that no move from j to k costs less than p_k - p_j - slack, no flow of the
+// same loads costs less by more than slack for each unit of mass. Bellman and Ford find such
+// lengths, now from all sinks, within m rounds, or there are none.
 template <typename S>
-STEP double prove(const Lane& l, const S& s, const Ground& ground, double units, int price,
-                  bool& proven) {
+STEP double prove(const Lane& l, const S& s, const Ground& ground, double units, double total,
+                  int price, bool& proven) {
   __syncwarp();  // all have done with the costs
   int64* best = (int64*)s.whole;
-  const int64 infinite = Limits<int64>::INFINITE;
-  for (int j = 0; j < s.width; ++j) best[j * ROW + l.lane] = infinite;
+  for (int j = 0; j < s.width; ++j) best[j * ROW + l.lane] = Limits<int64>::INFINITE;
   double cost = 0.0;
   const int most = most_in_warp(l.n);
   for (int i = 0; i < most; ++i) {
@@ -553,57 +684,54 @@ STEP double prove(const Lane& l, const S& s, const Ground& ground, double units,
       holders &= holders - 1;
     }
   }
-  // Bellman and Ford again, now from all sinks: it ends within m rounds, or never.
+  const double distance = sum_over_sinks(l, cost, s.width) / total;
+  const int64 slack = whole_cost(distance * PROVEN, units);
   int64 length = (int64)(price >> LOW_BITS) << (Limits<int64>::COST_BITS - Limits<int>::COST_BITS);
-  uint32 now = l.m ? l.own >> l.base : 0, next = 0;
+  uint32 now = l.own >> l.base, next = 0;
   int round = 0;
   while (any_problem(now)) {
     const bool looking = now;
     const int j = looking ? lowest_bit(now) : 0;
     now &= now - 1;
-    const int64 through = best[j * ROW + l.lane] + of_sink(l, length, j);
+    const int64 through = best[j * ROW + l.lane] + of_sink(l, length, j) + slack;
     const bool shorter = looking && through < length;
     next |= bits(l, shorter) & ~now;
     if (shorter) length = through;
-    if (!now) now = ++round <= l.m ? next : 0, next = round <= l.m ? 0 : next;
+    if (!now && round < l.m) now = next, next = 0, ++round;
   }
   proven = !next;
-  return sum_over_sinks(l, cost, s.width);
+  return distance;
 }
 
-// Sources are numbered with 16 bits where they fit shared memory.
-template <bool SHARED> struct Choose { typedef State<int, int, uint16> Guess; };
-template <> struct Choose<false> { typedef State<int, int, int> Guess; };
-
-template <bool SHARED>
+template <typename S>
 STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results& results, int d,
-                int width, int rows, char* scratch, int64 scratch_bytes) {
-  extern __shared__ __align__(16) char shared[];
-  typename Choose<SHARED>::Guess s;
-  lay_out(s, SHARED ? shared : scratch + blockIdx.x * scratch_bytes, rows, width);
+                int width, int rows, char* memory) {
+  S s;
+  lay_out(s, memory, rows, width);
   const int64 count = (int64)tasks.n_x * tasks.n_y;
   const int places = 32 / width;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
-    take_problem(x, y, tasks, start, count, width, l, p);
-    int source_factor = 0, sink_factor = 0, total = 0;
-    bool possible = l.m && small_factors(p.sources->totals[p.source_graph],
-                                         p.sinks->totals[p.sink_graph], source_factor, sink_factor,
-                                         total);
+    take_problem(x, y, tasks, start, count, width, places, l, p);
     const bool exists = l.m;
+    int source_factor = 0, sink_factor = 0, total = 0;
+    const bool possible =
+        exists && small_factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
+                                sizeof(typename S::Flow) == 2 ? 16 : 31, source_factor,
+                                sink_factor, total);
     if (!possible) l.n = l.m = l.own = 0;
     const double bound = possible ? cost_bound(p, d) : 0.0;
     const Supply<int> supply = {p.sources->masses + p.first, source_factor};
     const int demand = possible ? (int)p.sinks->masses[p.at] * sink_factor : 0;
-    int price;
-    bool proven;
     __syncwarp();
     if (possible) coarse_costs(l, s, p, d, bound);
     __syncwarp();
+    int price;
+    bool proven;
     solve(l, s, supply, demand, total, price);
     const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
-    const double distance = prove(l, s, ground_distance(p, d), units, price, proven) / total;
+    const double distance = prove(l, s, ground_distance(p, d), units, total, price, proven);
     if (exists && l.sink == 0) {
       if (possible && proven && !(finer_bound(bound, distance, total) > 0))
         results.out[p.g * results.stride + p.r] = distance;
@@ -616,20 +744,17 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
 
 // ------------------------------------------------------------------------ 64 bits throughout
 
-typedef State<int64, int64, int> Exact;
-
-template <bool SHARED>
+template <typename S>
 STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const Results& results,
-                        int d, int width, int rows, char* scratch, int64 scratch_bytes) {
-  extern __shared__ __align__(16) char shared[];
-  Exact s;
-  lay_out(s, SHARED ? shared : scratch + blockIdx.x * scratch_bytes, rows, width);
+                        int d, int width, int rows, char* memory) {
+  S s;
+  lay_out(s, memory, rows, width);
   const int64 count = *tasks.n_pairs;
-  const int places = 32 / width;
+  const int places = count > gridDim.x ? 32 / width : 1;  // few: no problem waits for another
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
-    take_problem(x, y, tasks, start, count, width, l, p);
+    take_problem(x, y, tasks, start, count, width, places, l, p);
     int64 source_factor = 0, sink_factor = 0, total = 1, price;
     bool exact = true;
     if (l.m)
@@ -668,20 +793,26 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
   }
 }
 
-#define KERNEL(name, step, shared)                                                               \
+extern __shared__ __align__(16) char shared[];
+
+#define KERNEL(name, step, memory, ...)                                                          \
   extern "C" __global__ void __launch_bounds__(32)                                               \
       name(const Side* x, const Side* y, const int* x_graphs, int n_x, const int* y_graphs,      \
-           int n_y, int d, int width, int rows, char* scratch, int64 scratch_bytes,            \
-           double* out, int64 stride, int2* again, int* n_again) {                               \
-    const Tasks tasks = {x_graphs, y_graphs, (uint32)n_x, (uint32)n_y, x_graphs ? 0 : again, n_again};           \
+           int n_y, int d, int width, int rows, char* scratch, int64 scratch_bytes, double* out, \
+           int64 stride, int2* again, int* n_again) {                                            \
+    const Tasks tasks = {x_graphs, y_graphs, (uint32)n_x, (uint32)n_y, x_graphs ? 0 : again,     \
+                         n_again};                                                               \
     const Results results = {out, stride, again, n_again};                                       \
-    step<shared>(x, y, tasks, results, d, width, rows, scratch, scratch_bytes);                  \
+    step<State<__VA_ARGS__>>(x, y, tasks, results, d, width, rows, memory);                      \
   }
 
-KERNEL(guess_in_shared_memory, guess, true)
-KERNEL(guess_in_scratch_memory, guess, false)
-KERNEL(solve_exactly_in_shared_memory, solve_exactly, true)
-KERNEL(solve_exactly_in_scratch_memory, solve_exactly, false)
+#define SCRATCH (scratch + blockIdx.x * scratch_bytes)
+
+KERNEL(guess_short_in_shared_memory, guess, shared, PackedMoves, uint16)
+KERNEL(guess_in_shared_memory, guess, shared, PackedMoves, int)
+KERNEL(guess_in_scratch_memory, guess, SCRATCH, SeparateMoves<int>, int)
+KERNEL(solve_exactly_in_shared_memory, solve_exactly, shared, SeparateMoves<int64>, int64)
+KERNEL(solve_exactly_in_scratch_memory, solve_exactly, SCRATCH, SeparateMoves<int64>, int64)
 
 // ------------------------------------------------------------------------ more than 32 sinks
 
@@ -860,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(32)
   for (int64 number = blockIdx.x; number < count; number += gridDim.x) {
     Lane l;
     Problem p;
-    take_problem(x, y, tasks, number, count, 32, l, p);
+    take_problem(x, y, tasks, number, count, 32, 1, l, p);
     s.n = l.n, s.m = l.m, s.words = (l.n + 31) / 32;
     int64 source_factor, sink_factor, total;
     const bool exact = factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
