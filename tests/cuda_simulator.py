@@ -115,6 +115,7 @@ def run(kernels, step, n_bytes, shared, launch, x, y, out, again, count, *, list
         ctypes.c_int(x.arrays[0].shape[1]),
         ctypes.c_int(launch.width or launch.sinks),
         ctypes.c_int(launch.rows),
+        ctypes.c_int(launch.places),
         ctypes.c_longlong(n_bytes if not shared else 16),
         address(out),
         ctypes.c_longlong(out.shape[1]),

@@ -112,6 +112,7 @@ def _run(step, n_bytes, launch, lists, x, y, out, again, count):
         np.int32(x.n_dimensions),
         np.int32(launch.width or launch.sinks),
         np.int32(launch.rows),
+        np.int32(launch.places),
         scratch,
         np.int64(n_bytes),
         out,

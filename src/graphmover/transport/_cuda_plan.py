@@ -23,7 +23,10 @@ _EDGES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80
 _ROW = 33
 
 #: Tables above this many bytes go to scratch memory: in shared memory too few warps would fit.
-_MOST_SHARED = 56 * 1024
+_MOST_SHARED = 150 * 1024
+
+#: Problems with more sources than this have a warp each: none has to wait for another.
+_LARGE = 192
 
 #: Problems of one launch: their numbers fit 31 bits.
 _MOST_PROBLEMS = 2**30
@@ -46,9 +49,14 @@ class Launch:
         return len(self.x_graphs) * len(self.y_graphs)
 
     @property
+    def places(self) -> int:
+        """How many problems a warp holds: small ones as many as its lanes, large ones one."""
+        return 32 // self.width if self.width and self.rows <= _LARGE else 1
+
+    @property
     def n_warps(self) -> int:
-        """How many warps solve them, each as many as its lanes hold."""
-        return -(-self.n_problems // max(1, 32 // self.width if self.width else 1))
+        """How many warps solve them."""
+        return -(-self.n_problems // self.places)
 
     def guess_bytes(self) -> int:
         """Memory of one warp with 32-bit costs: `lay_out` in transport.cu."""

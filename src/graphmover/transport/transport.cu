@@ -32,7 +32,9 @@ const int LOW_BITS = 10;
 const int LOW = (1 << LOW_BITS) - 1;
 
 // A half of the sources is solved first while it has this many times as many nodes as sinks.
-const int COARSE = 16;
+#ifndef COARSE
+#define COARSE 16
+#endif
 
 // The relative error that whole costs may bring into a distance.
 const double ACCURACY = 1e-10;
@@ -391,6 +393,21 @@ STEP bool has_lost_its_path(const Lane& l, const S& s, typename S::Mass need,
   return lost;
 }
 
+// The length of the path to the lane's sink through the first one or two sinks of `now`, which
+// are taken from it: two at a time, since each waits long for memory.
+template <typename S>
+STEP typename S::Whole length_through(const Lane& l, const S& s, typename S::Whole label,
+                                      uint32& now) {
+  typedef typename S::Whole Whole;
+  const int j = now ? lowest_bit(now) : 0;
+  now &= now - 1;
+  const int k = now ? lowest_bit(now) : j;
+  now &= now - 1;
+  const Whole to_j = (of_sink(l, label, j) & ~(Whole)PARENT) + (ARC + j);
+  const Whole to_k = (of_sink(l, label, k) & ~(Whole)PARENT) + (ARC + k);
+  return minimum(s.moves.change(j * ROW + l.lane) + to_j, s.moves.change(k * ROW + l.lane) + to_k);
+}
+
 // Label all sinks with their paths from the excess sinks; lengths become prices.
 //
 // Paths of the phase before that still stand are the shortest still, for lengths never fall. The
@@ -403,21 +420,16 @@ STEP void find_shortest_paths(const Lane& l, const S& s, bool active, typename S
   const bool lost = has_lost_its_path(l, s, need, price, label);
   if (active && lost) label = Limits<Whole>::INFINITE;
   const Whole before = label;
-  uint32 now = bits(l, active && !lost), next;
-  while (any_problem(now)) {
-    const int j = now ? lowest_bit(now) : 0;
-    const Whole here = (of_sink(l, before, j) & ~(Whole)PARENT) + (ARC + j);
-    const Whole length = s.moves.change(j * ROW + l.lane) + here;
-    if (now && length < label) label = length;
-    now &= now - 1;
-  }
-  now = bits(l, label < before), next = 0;
+  uint32 now = bits(l, active && !lost), next = 0;
   while (any_problem(now)) {
     const bool looking = now;
-    const int j = looking ? lowest_bit(now) : 0;
-    now &= now - 1;
-    const Whole here = (of_sink(l, label, j) & ~(Whole)PARENT) + (ARC + j);
-    const Whole length = s.moves.change(j * ROW + l.lane) + here;
+    const Whole length = length_through(l, s, before, now);
+    if (looking && length < label) label = length;
+  }
+  now = bits(l, label < before);
+  while (any_problem(now)) {
+    const bool looking = now;
+    const Whole length = length_through(l, s, label, now);
     const bool shorter = looking && length < label;
     next |= bits(l, shorter) & ~now;
     if (shorter) label = length;
@@ -501,27 +513,22 @@ STEP uint32 draw(const Lane& l, const S& s, bool active, typename S::Whole label
 
 // The moves from the sinks that have lost a source anew, from the sources that still have flow.
 template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 left) {
-  typedef typename S::Whole Whole;
-  typename S::Moves::Move row = S::Moves::none();
-  int word = 0;
-  uint32 present = left ? s.members[l.base + lowest_bit(left)] : 0;
   while (any_problem(left)) {
-    const bool active = left;
-    const int j = active ? lowest_bit(left) : 0;
-    if (present) {
-      const int i = word * 32 + lowest_bit(present);
-      present &= present - 1;
-      const Whole change = s.whole[i * ROW + l.lane] - s.whole[i * ROW + l.base + j];
-      row = S::Moves::better(row, change, i);
-    }
-    if (active && !present) {
-      if (++word == s.words) {
-        s.moves.write(j * ROW + l.lane, row);
-        row = S::Moves::none(), word = 0;
-        left &= left - 1;
+    const int j = left ? lowest_bit(left) : 0;
+    typename S::Moves::Move row = S::Moves::none();
+    for (int word = 0; word < s.words; ++word) {
+      uint32 present = left ? s.members[word * ROW + l.base + j] : 0;
+      while (any_problem(present)) {
+        if (present) {
+          const int cell = (word * 32 + lowest_bit(present)) * ROW;
+          const typename S::Whole change = s.whole[cell + l.lane] - s.whole[cell + l.base + j];
+          row = S::Moves::better(row, change, word * 32 + lowest_bit(present));
+        }
+        present &= present - 1;
       }
-      present = left ? s.members[word * ROW + l.base + lowest_bit(left)] : 0;
     }
+    if (left) s.moves.write(j * ROW + l.lane, row);
+    left &= left - 1;
   }
   __syncwarp();
 }
@@ -705,11 +712,10 @@ STEP double prove(const Lane& l, const S& s, const Ground& ground, double units,
 
 template <typename S>
 STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results& results, int d,
-                int width, int rows, char* memory) {
+                int width, int rows, int places, char* memory) {
   S s;
   lay_out(s, memory, rows, width);
   const int64 count = (int64)tasks.n_x * tasks.n_y;
-  const int places = 32 / width;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
@@ -746,11 +752,11 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
 
 template <typename S>
 STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const Results& results,
-                        int d, int width, int rows, char* memory) {
+                        int d, int width, int rows, int places, char* memory) {
   S s;
   lay_out(s, memory, rows, width);
   const int64 count = *tasks.n_pairs;
-  const int places = count > gridDim.x ? 32 / width : 1;  // few: no problem waits for another
+  if (count <= gridDim.x) places = 1;  // few: no problem has to wait for another
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
@@ -798,12 +804,12 @@ extern __shared__ __align__(16) char shared[];
 #define KERNEL(name, step, memory, ...)                                                          \
   extern "C" __global__ void __launch_bounds__(32)                                               \
       name(const Side* x, const Side* y, const int* x_graphs, int n_x, const int* y_graphs,      \
-           int n_y, int d, int width, int rows, char* scratch, int64 scratch_bytes, double* out, \
-           int64 stride, int2* again, int* n_again) {                                            \
+           int n_y, int d, int width, int rows, int places, char* scratch, int64 scratch_bytes,  \
+           double* out, int64 stride, int2* again, int* n_again) {                                            \
     const Tasks tasks = {x_graphs, y_graphs, (uint32)n_x, (uint32)n_y, x_graphs ? 0 : again,     \
                          n_again};                                                               \
     const Results results = {out, stride, again, n_again};                                       \
-    step<State<__VA_ARGS__>>(x, y, tasks, results, d, width, rows, memory);                      \
+    step<State<__VA_ARGS__>>(x, y, tasks, results, d, width, rows, places, memory);              \
   }
 
 #define SCRATCH (scratch + blockIdx.x * scratch_bytes)
@@ -982,7 +988,7 @@ STEP void balance(const Many& s, int lane) {
 extern "C" __global__ void __launch_bounds__(32)
     solve_many_sinks_in_scratch_memory(const Side* x, const Side* y, const int* x_graphs, int n_x,
                                        const int* y_graphs, int n_y, int d, int sinks, int rows,
-                                       char* scratch, int64 scratch_bytes, double* out,
+                                       int, char* scratch, int64 scratch_bytes, double* out,
                                        int64 stride, int2*, int*) {
   Many s;
   lay_out_many(s, scratch + blockIdx.x * scratch_bytes, rows, sinks);
