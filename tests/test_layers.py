@@ -25,7 +25,13 @@ ORDER = [
     "transport._few_sinks",
     "transport._many_sinks",
     "transport._cpu",
+    "transport._cuda_kernels",
+    "transport._cuda_laplacian",
+    "transport._cuda_side",
+    "transport._cuda_plan",
+    "transport._cuda",
     "transport",
+    "_cuda_pipeline",
     "embedding",
     "theory",
     "datasets._dataset",
@@ -39,11 +45,14 @@ ORDER = [
 
 #: Engines see NumPy and Numba, no classes of ours.
 ENGINES = ["_lanes", "_problem", "_few_sinks", "_many_sinks", "_cpu"]
+ENGINES += ["_cuda_kernels", "_cuda_laplacian", "_cuda_side", "_cuda_plan", "_cuda"]
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
-ENGINE_IMPORTS |= {"__future__", "operator", "sys", "threading"}
+ENGINE_IMPORTS |= {"__future__", "cupy", "dataclasses", "functools", "operator", "pathlib"}
+ENGINE_IMPORTS |= {"sys", "threading", "typing"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}
+LAZY |= {"cupy"}
 
 
 def module_name(file):

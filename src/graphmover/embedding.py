@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover import __version__
+from graphmover import __version__, _cuda_pipeline
 from graphmover._checks import is_choice_of_labels, is_whole
 from graphmover._files import replacing
 from graphmover._parallel import for_each_chunk
@@ -23,7 +23,7 @@ from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.node_embedding import NodeEmbeddings, embed_nodes
 from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
-from graphmover.transport import DEVICES, earth_movers_distance
+from graphmover.transport import DEVICES, device_for, earth_movers_distance
 
 #: The layout of saved models; a change that older code cannot read makes it one more.
 MODEL_FORMAT = 1
@@ -89,8 +89,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     wl_iterations : int
         Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. Where labels are
         not used, or there are none, one common label is refined: structure alone.
-    device : {"cpu", "auto"}
-        What computes the distances; "auto" is the fastest there is.
+    device : {"cpu", "cuda", "auto"}
+        What computes: "cuda" is an NVIDIA GPU (``pip install 'graphmover[cuda]'``); "auto" is
+        one if there is one and work enough for it. With ``verbose`` the progress bars say which.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. Results do not depend on it.
     random_state : int, None, numpy.random.Generator or RandomState
@@ -189,7 +190,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             ``exp(-gamma_ * distances(X)) / sqrt(n_components)``. A graph without nodes gets a
             row of zeros.
         """
-        return self._features(self.distances(X))
+        return self._rows(X, features=True)
 
     def distances(self, X: Any) -> NDArray[np.float64]:
         """Return the exact earth mover's distance of every graph to every random graph.
@@ -206,33 +207,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ndarray of shape (len(X), n_components)
             Infinite for a graph without nodes.
         """
-        check_is_fitted(self)
-        batch = as_graph_batch(X)
-        if self.uses_node_labels_ and batch.node_labels is None and batch.n_nodes:
-            raise ValueError(
-                "the model was fitted with node labels, but not all of these graphs have them: "
-                "give all graphs labels, or fit with use_node_labels=False"
-            )
-        _warn_of_empty_graphs(batch)
-        out = np.empty((len(batch), len(self.random_graphs_)))
-
-        def compute(rows: slice) -> None:
-            nodes = embed_nodes(
-                batch[rows],
-                self.random_graphs_.n_dimensions,
-                use_node_labels=self.uses_node_labels_,
-                wl_iterations=self.wl_iterations_,
-            )
-            out[rows] = earth_movers_distance(nodes, self.random_graphs_, device=self.device)
-
-        for_each_chunk(
-            compute,
-            batch.node_counts + 1,
-            most=_CHUNK_NODES,
-            n_jobs=self.n_jobs,
-            progress="embedding graphs" if self.verbose else None,
-        )
-        return out
+        return self._rows(X, features=False)
 
     def kernel(self, X: Any, Y: Any = None) -> NDArray[np.float64]:
         """Return the kernel between all graphs of X, or between X and Y.
@@ -246,8 +221,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ndarray of shape (len(X), len(X)) or (len(X), len(Y))
             Inner products of the embeddings: positive semi-definite.
         """
-        features = self._features(self.distances(X))
-        other = features if Y is None else self._features(self.distances(Y))
+        features = self.transform(X)
+        other = features if Y is None else self.transform(Y)
         product: NDArray[np.float64] = features @ other.T
         return product
 
@@ -305,6 +280,47 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
         return model
 
+    def _rows(self, X: Any, *, features: bool) -> NDArray[np.float64]:
+        """Distances or features of graphs, each row on its own."""
+        check_is_fitted(self)
+        batch = as_graph_batch(X)
+        if self.uses_node_labels_ and batch.node_labels is None and batch.n_nodes:
+            raise ValueError(
+                "the model was fitted with node labels, but not all of these graphs have them: "
+                "give all graphs labels, or fit with use_node_labels=False"
+            )
+        _warn_of_empty_graphs(batch)
+        device = device_for(self.device, len(batch) * len(self.random_graphs_))
+        progress = f"embedding graphs ({device})" if self.verbose else None
+        if device == "cuda":
+            return _cuda_pipeline.distances_on_gpu(
+                batch,
+                self.random_graphs_,
+                use_node_labels=self.uses_node_labels_,
+                wl_iterations=self.wl_iterations_,
+                gamma=self.gamma_ if features else None,
+                progress=progress,
+            )
+        out = np.empty((len(batch), len(self.random_graphs_)))
+
+        def compute(rows: slice) -> None:
+            nodes = embed_nodes(
+                batch[rows],
+                self.random_graphs_.n_dimensions,
+                use_node_labels=self.uses_node_labels_,
+                wl_iterations=self.wl_iterations_,
+            )
+            out[rows] = earth_movers_distance(nodes, self.random_graphs_)
+
+        for_each_chunk(
+            compute,
+            batch.node_counts + 1,
+            most=_CHUNK_NODES,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        return self._features(out) if features else out
+
     def _check_fitted_state(self) -> None:
         """Refuse what `fit` could not have left."""
         if not (math.isfinite(self.gamma_) and self.gamma_ > 0):
@@ -351,14 +367,17 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             uses_node_labels = batch.node_labels is not None and self.sampling == "anchor"
         else:
             uses_node_labels = bool(self.use_node_labels)
-        nodes = embed_nodes(
-            batch,
-            self.n_dimensions,
-            use_node_labels=uses_node_labels,
-            wl_iterations=self.wl_iterations,
-            n_jobs=self.n_jobs,
-            progress="embedding nodes" if self.verbose else None,
-        )
+        device = device_for(self.device, len(batch) * self.n_components)
+        progress = f"embedding nodes ({device})" if self.verbose else None
+        labels = {"use_node_labels": uses_node_labels, "wl_iterations": self.wl_iterations}
+        if device == "cuda":
+            nodes = _cuda_pipeline.embed_nodes_on_gpu(
+                batch, self.n_dimensions, **labels, progress=progress
+            )
+        else:
+            nodes = embed_nodes(
+                batch, self.n_dimensions, **labels, n_jobs=self.n_jobs, progress=progress
+            )
         self.random_graphs_ = sample_random_graphs(
             nodes,
             self.n_components,

@@ -9,16 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from graphmover.transport import _cuda_plan
-from graphmover.transport._cuda_kernels import kernel
-from graphmover.transport._cuda_side import prepare, upload
+from graphmover.transport._cuda_kernels import free_memory, kernel, shared_memory
+from graphmover.transport._cuda_side import prepare
 
-__all__ = ["distances", "distances_on_device", "prepare", "upload"]
+__all__ = ["chunking", "distances", "distances_on_device", "prepare"]
 
 #: Launches in flight at once: the last warps of one overlap with the first of the next.
 _STREAMS = 32
 
 #: Blocks of one warp that work off a list of unknown length, for each multiprocessor.
 _BLOCKS = 16
+
+
+def chunking(x_counts, y):
+    """The work of each graph of x, and how much of it to do at once: bytes of device memory."""
+    return _cuda_plan.chunking(x_counts, len(y.sizes), free_memory())
 
 
 def distances(x, y, out):
@@ -87,7 +92,7 @@ def _run(step, n_bytes, launch, lists, x, y, out, again, count):
     import cupy
 
     device = cupy.cuda.Device()
-    available = device.attributes["MaxSharedMemoryPerBlockOptin"]
+    available = shared_memory()
     n_processors = device.attributes["MultiProcessorCount"]
     blocks = launch.n_warps
     if lists is None:  # a list of unknown length
@@ -96,7 +101,7 @@ def _run(step, n_bytes, launch, lists, x, y, out, again, count):
     scratch, shared_bytes = None, n_bytes
     if not in_shared:
         shared_bytes = 0
-        budget = device.mem_info[0] // 8
+        budget = free_memory() // 8
         blocks = _cuda_plan.scratch_slots(n_bytes, blocks, n_processors, budget)
         scratch = cupy.empty(blocks * n_bytes, np.uint8)
     x_graphs, y_graphs = lists or (None, None)

@@ -28,6 +28,9 @@ _MOST_SHARED = 150 * 1024
 #: Problems with more sources than this have a warp each: none has to wait for another.
 _LARGE = 192
 
+#: Bytes of device memory for one chunk of graphs.
+_MOST_AT_ONCE = 2**28
+
 #: Problems of one launch: their numbers fit 31 bits.
 _MOST_PROBLEMS = 2**30
 
@@ -117,13 +120,16 @@ def scratch_slots(n_bytes: int, n_warps: int, n_processors: int, budget: int) ->
     return int(min(n_warps, 16 * n_processors, budget // n_bytes))
 
 
-def rows_at_once(y_graphs: int, largest_x: int, budget: int) -> int:
-    """How many graphs of x to solve at once so that results and lists stay within the budget.
+def chunking(
+    x_counts: NDArray[np.int64], n_y_graphs: int, free_bytes: int
+) -> tuple[NDArray[np.int64], int]:
+    """The bytes that each graph of x takes on the device, and how many to take at once.
 
     A pair takes 8 bytes for its distance and 8 on the list of what is to be solved again; a
     node, with all that is made of it on the way, some 400.
     """
-    return int(max(1, budget // (16 * max(1, y_graphs) + 400 * max(1, largest_x))))
+    work = 16 * n_y_graphs + 400 * (x_counts + 1)
+    return work, min(free_bytes // 8, _MOST_AT_ONCE)
 
 
 def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:

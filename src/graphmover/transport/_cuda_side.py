@@ -74,7 +74,9 @@ def prepare_on_device(points, masses, offsets, labels):
     sums = _sums_before(masses)
     masses = cupy.diff(sums[cupy.append(starts, len(order))])
     offsets = _sums_before(cupy.bincount(graphs, minlength=n_graphs)[:n_graphs])
-    return _side(points[starts], masses, offsets, None if labels is None else labels[starts], graphs)
+    return _side(
+        points[starts], masses, offsets, None if labels is None else labels[starts], graphs
+    )
 
 
 def _side(points, masses, offsets, labels, graphs):

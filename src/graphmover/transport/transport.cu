@@ -276,7 +276,8 @@ struct PackedMoves {
   __device__ __forceinline__ int mover(int cell) const { return best[cell] & LOW; }
 };
 
-// The same for any number of sources, in two tables.
+// The same for any number of sources, in two tables. Of equal moves that of the first source
+// counts, in both: so results do not depend on where the tables are.
 template <typename Whole_> struct SeparateMoves {
   typedef Whole_ Whole;
   struct Move {
@@ -292,7 +293,7 @@ template <typename Whole_> struct SeparateMoves {
   }
   static __device__ __forceinline__ Move none() { return Move{Limits<Whole>::INFINITE, 0}; }
   static __device__ __forceinline__ Move better(Move old, Whole change, int i) {
-    return change < old.change ? Move{change, i} : old;
+    return change < old.change || (change == old.change && i < old.mover) ? Move{change, i} : old;
   }
   __device__ __forceinline__ Move read(int cell) const { return Move{best[cell], who[cell]}; }
   __device__ __forceinline__ void write(int cell, Move move) const {
