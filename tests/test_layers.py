@@ -47,8 +47,8 @@ ORDER = [
 ENGINES = ["_lanes", "_problem", "_few_sinks", "_many_sinks", "_cpu"]
 ENGINES += ["_cuda_kernels", "_cuda_laplacian", "_cuda_side", "_cuda_plan", "_cuda"]
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
-ENGINE_IMPORTS |= {"__future__", "cupy", "dataclasses", "functools", "operator", "pathlib"}
-ENGINE_IMPORTS |= {"sys", "threading", "typing"}
+ENGINE_IMPORTS |= {"__future__", "cupy", "dataclasses", "functools", "itertools", "operator"}
+ENGINE_IMPORTS |= {"pathlib", "sys", "threading", "typing"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}

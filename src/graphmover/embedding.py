@@ -369,7 +369,10 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             uses_node_labels = bool(self.use_node_labels)
         device = device_for(self.device, len(batch) * self.n_components)
         progress = f"embedding nodes ({device})" if self.verbose else None
-        labels = {"use_node_labels": uses_node_labels, "wl_iterations": self.wl_iterations}
+        labels: dict[str, Any] = {
+            "use_node_labels": uses_node_labels,
+            "wl_iterations": self.wl_iterations,
+        }
         if device == "cuda":
             nodes = _cuda_pipeline.embed_nodes_on_gpu(
                 batch, self.n_dimensions, **labels, progress=progress

@@ -135,7 +135,8 @@ def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.flo
             raise ValueError(f"{name} has no nodes, so there is nothing to move")
     heavy_x, heavy_y = x.masses > 0, y.masses > 0
     out = np.zeros((len(x.points), len(y.points)))
-    flows, cost = _cpu.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
+    engine: Any = _cpu  # the only one with plans
+    flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)
 

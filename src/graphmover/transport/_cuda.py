@@ -6,6 +6,8 @@ graphs into launches, `_cuda_side.py` prepares collections on the device.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphmover.transport import _cuda_plan
@@ -21,12 +23,12 @@ _STREAMS = 32
 _BLOCKS = 16
 
 
-def chunking(x_counts, y):
+def chunking(x_counts: Any, y: Any) -> tuple[Any, int]:
     """The work of each graph of x, and how much of it to do at once: bytes of device memory."""
     return _cuda_plan.chunking(x_counts, len(y.sizes), free_memory())
 
 
-def distances(x, y, out):
+def distances(x: Any, y: Any, out: Any) -> None:
     """Fill ``out[i, j]`` with the distance between graph i of x and graph j of y.
 
     Both come from `prepare`. A graph without nodes is infinitely far.
@@ -34,12 +36,12 @@ def distances(x, y, out):
     out[...] = distances_on_device(x, y).get()
 
 
-def distances_on_device(x, y):
+def distances_on_device(x: Any, y: Any) -> Any:
     """The same as an array on the device."""
     return solve(x, y)[0]
 
 
-def solve(x, y):
+def solve(x: Any, y: Any) -> tuple[Any, Any]:
     """All distances, and how many problems each launch had to solve again with 64 bits."""
     import cupy
 

@@ -1,9 +1,10 @@
-"""The CUDA sources beside this file, compiled by NVRTC through CuPy at first use and cached by it."""
+"""The CUDA sources beside this file, compiled by NVRTC through CuPy at first use and cached."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 #: What NVRTC is given; tests compile with the same.
 OPTIONS = ("-std=c++17",)
@@ -22,7 +23,7 @@ def source(name):
     return Path(__file__).with_name(name).read_text()
 
 
-def require_gpu():
+def require_gpu() -> None:
     """Raise an error that says what is missing, unless a GPU can be used."""
     try:
         import cupy
@@ -36,7 +37,7 @@ def require_gpu():
         raise RuntimeError('device="cuda", but this machine has no GPU')
 
 
-def gpu_is_there():
+def gpu_is_there() -> bool:
     """Whether `require_gpu` would pass."""
     try:
         require_gpu()
@@ -61,21 +62,21 @@ def kernel(name, shared_bytes=0, *, file="transport.cu"):
     return function
 
 
-def shared_memory():
+def shared_memory() -> Any:
     """The bytes of shared memory that a block may have."""
     import cupy
 
     return cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
 
 
-def free_memory():
+def free_memory() -> Any:
     """The bytes of device memory that are free."""
     import cupy
 
     return cupy.cuda.Device().mem_info[0]
 
 
-def release_memory():
+def release_memory() -> None:
     """Give what CuPy holds in reserve back to the device."""
     import cupy
 

@@ -6,6 +6,8 @@ which graphs are small enough.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphmover.transport._cuda_kernels import kernel, shared_memory
@@ -14,13 +16,13 @@ from graphmover.transport._cuda_kernels import kernel, shared_memory
 _THREADS = ((16, 32), (40, 64), (64, 128), (2**31, 256))
 
 
-def block_bytes(n):
+def block_bytes(n: int) -> int:
     """Shared memory of the block of a graph with n nodes."""
     places = (n + 1) // 2
     return 8 * (2 * n * (n + 1) + n) + 24 * places + 4 * n
 
 
-def most_nodes(available=None):
+def most_nodes(available: int | None = None) -> int:
     """The largest graph whose matrices fit the shared memory of a block."""
     available = shared_memory() if available is None else available
     n = 0
@@ -29,7 +31,9 @@ def most_nodes(available=None):
     return n
 
 
-def smallest_eigenvectors(offsets, indptr, indices, weights, degrees, d):
+def smallest_eigenvectors(
+    offsets: Any, indptr: Any, indices: Any, weights: Any, degrees: Any, d: int
+) -> Any:
     """Points (nodes, d) on the device; those of graphs with more than `most_nodes` are zero.
 
     All arguments are arrays on the host; ``weights`` may be None. Graphs go by like sizes, so

@@ -8,6 +8,7 @@ needs a GPU.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ _ROW = 33
 _MOST_SHARED = 150 * 1024
 
 #: Problems with more sources than this have a warp each: none has to wait for another.
-_LARGE = 192
+_LARGE = 112
 
 #: Bytes of device memory for one chunk of graphs.
 _MOST_AT_ONCE = 2**28
@@ -139,7 +140,7 @@ def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
         edges.append(2 * edges[-1])
     order = np.argsort(sizes, kind="stable").astype(np.int32)
     cuts = np.searchsorted(sizes[order], edges, side="right")
-    return [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True) if b > a]
+    return [order[a:b] for a, b in pairwise(cuts) if b > a]
 
 
 def _few_sinks_bytes(rows: int, width: int, *, whole: int, move: int, flow: int) -> int:

@@ -46,12 +46,12 @@ def upload(points, masses, offsets, labels):
     )
 
 
-def prepare(points, masses, offsets, labels):
+def prepare(points: Any, masses: Any, offsets: Any, labels: Any) -> Any:
     """Merge equal nodes, drop nodes without mass, order by content: host arrays to a side."""
     return prepare_on_device(*upload(points, masses, offsets, labels))
 
 
-def prepare_on_device(points, masses, offsets, labels):
+def prepare_on_device(points: Any, masses: Any, offsets: Any, labels: Any) -> Any:
     """The same for arrays on the device, except for the offsets, which are on the host."""
     import cupy
 

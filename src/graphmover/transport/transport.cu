@@ -32,9 +32,7 @@ const int LOW_BITS = 10;
 const int LOW = (1 << LOW_BITS) - 1;
 
 // A half of the sources is solved first while it has this many times as many nodes as sinks.
-#ifndef COARSE
-#define COARSE 16
-#endif
+const int COARSE = 16;
 
 // The relative error that whole costs may bring into a distance.
 const double ACCURACY = 1e-10;
@@ -267,8 +265,12 @@ struct PackedMoves {
     best = (int*)memory, memory += cells * sizeof(int);
   }
   static __device__ __forceinline__ Move none() { return Limits<int>::INFINITE; }
+  static __device__ __forceinline__ Move least(Move a, Move b) { return min(a, b); }
   static __device__ __forceinline__ Move better(Move old, int change, int i) {
     return min(old, change | i);
+  }
+  static __device__ __forceinline__ Move of_lane(Move move, int lane) {
+    return __shfl_sync(ALL, move, lane);
   }
   __device__ __forceinline__ Move read(int cell) const { return best[cell]; }
   __device__ __forceinline__ void write(int cell, Move move) const { best[cell] = move; }
@@ -292,8 +294,14 @@ template <typename Whole_> struct SeparateMoves {
     who = (int*)memory, memory += cells * sizeof(int);
   }
   static __device__ __forceinline__ Move none() { return Move{Limits<Whole>::INFINITE, 0}; }
+  static __device__ __forceinline__ Move least(Move a, Move b) {
+    return b.change < a.change || (b.change == a.change && b.mover < a.mover) ? b : a;
+  }
   static __device__ __forceinline__ Move better(Move old, Whole change, int i) {
-    return change < old.change || (change == old.change && i < old.mover) ? Move{change, i} : old;
+    return least(old, Move{change, i});
+  }
+  static __device__ __forceinline__ Move of_lane(Move move, int lane) {
+    return Move{__shfl_sync(ALL, move.change, lane), __shfl_sync(ALL, move.mover, lane)};
   }
   __device__ __forceinline__ Move read(int cell) const { return Move{best[cell], who[cell]}; }
   __device__ __forceinline__ void write(int cell, Move move) const {
@@ -316,6 +324,7 @@ template <typename Moves_, typename Flow_> struct State {
   int* below;       // (ROW,) the next sink on a path that mass is drawn along
   int width;        // lanes of a problem
   int words;        // rows of members
+  bool alone;       // whether a warp has one problem only
 };
 
 // The masses of the sources: supply of source i is masses[i] * factor.
@@ -513,22 +522,34 @@ STEP uint32 draw(const Lane& l, const S& s, bool active, typename S::Whole label
 }
 
 // The moves from the sinks that have lost a source anew, from the sources that still have flow.
+//
+// Where a problem has a warp to itself, all lanes help: lane k + group * width looks for sink k
+// at the sources of every group-th word.
 template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 left) {
+  typedef typename S::Moves Moves;
+  const int groups = s.alone ? 32 / s.width : 1;
+  const int group = s.alone ? l.lane / s.width : 0;
+  const int column = s.alone ? l.lane % s.width : l.lane;
+  if (s.alone) left = __shfl_sync(ALL, left, 0);
   while (any_problem(left)) {
     const int j = left ? lowest_bit(left) : 0;
-    typename S::Moves::Move row = S::Moves::none();
-    for (int word = 0; word < s.words; ++word) {
-      uint32 present = left ? s.members[word * ROW + l.base + j] : 0;
+    typename Moves::Move row = Moves::none();
+    for (int start = 0; start < s.words; start += groups) {
+      const int word = start + group;
+      const bool exists = left && group < groups && word < s.words;
+      uint32 present = exists ? s.members[word * ROW + l.base + j] : 0;
       while (any_problem(present)) {
         if (present) {
           const int cell = (word * 32 + lowest_bit(present)) * ROW;
-          const typename S::Whole change = s.whole[cell + l.lane] - s.whole[cell + l.base + j];
-          row = S::Moves::better(row, change, word * 32 + lowest_bit(present));
+          const typename S::Whole change = s.whole[cell + column] - s.whole[cell + l.base + j];
+          row = Moves::better(row, change, word * 32 + lowest_bit(present));
         }
         present &= present - 1;
       }
     }
-    if (left) s.moves.write(j * ROW + l.lane, row);
+    for (int other = 1; other < groups; ++other)
+      row = Moves::least(row, Moves::of_lane(row, column + other * s.width));
+    if (left && column == l.lane) s.moves.write(j * ROW + l.lane, row);
     left &= left - 1;
   }
   __syncwarp();
@@ -716,6 +737,7 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
                 int width, int rows, int places, char* memory) {
   S s;
   lay_out(s, memory, rows, width);
+  s.alone = places == 1;
   const int64 count = (int64)tasks.n_x * tasks.n_y;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
@@ -758,6 +780,7 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
   lay_out(s, memory, rows, width);
   const int64 count = *tasks.n_pairs;
   if (count <= gridDim.x) places = 1;  // few: no problem has to wait for another
+  s.alone = places == 1;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
