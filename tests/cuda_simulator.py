@@ -84,21 +84,21 @@ def distances(kernels, x, y, *, guess=True, shared=True):
             run(kernels, "solve_many_sinks", launch.many_sinks_bytes(), False, *arguments)
             continue
         if guess:
-            run(kernels, "guess", launch.guess_bytes(), shared, *arguments)
+            packed = shared and launch.can_be_packed(10**9)
+            step = "guess_short" if packed and launch.short else "guess"
+            run(kernels, step, launch.guess_bytes(packed=packed), packed, *arguments)
         else:
             again[:] = [(g, r) for g in launch.x_graphs for r in launch.y_graphs]
             count[0] = len(again)
         n_again += count[0]
-        run(kernels, "solve_exactly", launch.exact_bytes(), shared, *arguments, listed=True)
+        n_bytes = launch.exact_bytes()
+        fits = shared and _cuda_plan.fits_shared_memory(n_bytes, 10**9)
+        run(kernels, "solve_exactly", n_bytes, fits, *arguments, listed=True)
     return out, n_again
 
 
 def run(kernels, step, n_bytes, shared, launch, x, y, out, again, count, *, listed=False):
-    shared = shared and _cuda_plan.fits_shared_memory(n_bytes, 10**9)
-    if not shared and step == "guess":
-        n_bytes *= 3  # the plan counts 16-bit flows that only shared memory has
-    short = "_short" if step == "guess" and shared and launch.short else ""
-    function = kernels[f"run_{step}{short}_in_{'shared' if shared else 'scratch'}_memory"]
+    function = kernels[f"run_{step}_in_{'shared' if shared else 'scratch'}_memory"]
 
     def address(array):
         return ctypes.c_void_p(array.ctypes.data)

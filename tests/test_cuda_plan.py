@@ -43,13 +43,19 @@ def test_tables_in_shared_memory_only_where_they_fit():
     (small,) = plan_for([32], [10])
     (large,) = plan_for([5000], [30])
     for available in (48 * 1024, 99 * 1024, 163 * 1024, 227 * 1024):
-        assert _cuda_plan.fits_shared_memory(small.guess_bytes(), available)
-        assert not _cuda_plan.fits_shared_memory(large.guess_bytes(), available)
+        assert small.can_be_packed(available)
+        assert not large.can_be_packed(available)
         assert not _cuda_plan.fits_shared_memory(available + 1, available)
-    assert small.guess_bytes() < small.exact_bytes()
-    # A source that packs its number into a move's low bits is one of at most 1024.
-    (limit,) = plan_for([1025], [2])
-    assert not _cuda_plan.fits_shared_memory(limit.guess_bytes(), 10**9)
+    assert not small.can_be_packed(small.guess_bytes(packed=True) - 1)
+    sizes = small.guess_bytes(packed=True), small.guess_bytes(packed=False), small.exact_bytes()
+    assert list(sizes) == sorted(sizes)
+
+
+def test_only_as_many_sources_are_packed_as_low_bits_tell_apart():
+    (within,), (beyond,) = plan_for([1024], [2]), plan_for([1025], [2])
+    assert within.can_be_packed(10**9)
+    assert not beyond.can_be_packed(10**9)
+    assert beyond.guess_bytes(packed=True) < 100 * 1024
 
 
 def test_scratch_memory_stays_within_its_budget():

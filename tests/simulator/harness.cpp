@@ -24,7 +24,7 @@ static struct {
                              const int* x_graphs, int n_x, const int* y_graphs, int n_y, int d,  \
                              int width, int rows, int places, int64 scratch_bytes, double* out,  \
                              int64 stride, int2* again, int* n_again) {                          \
-    /* exactly as large as the plan says: the sanitizer sees every access beyond */              \
+    /* exactly as large as the plan says, and filled with rubbish */                             \
     shared = (char*)std::malloc(shared_bytes);                                                   \
     char* scratch = (char*)std::malloc(scratch_bytes * blocks);                                  \
     std::memset(shared, 0xcd, shared_bytes), std::memset(scratch, 0xcd, scratch_bytes * blocks); \

@@ -82,24 +82,26 @@ def _upload_lists(plan):
 
 def _launch(launch, lists, x, y, out, again, count):
     """Solve all pairs of a launch."""
+    arguments = (launch, lists, x, y, out, again, count)
     if not launch.width:
-        _run("solve_many_sinks", launch.many_sinks_bytes(), launch, lists, x, y, out, again, count)
+        _run("solve_many_sinks", launch.many_sinks_bytes(), False, *arguments)
         return
-    _run("guess", launch.guess_bytes(), launch, lists, x, y, out, again, count)
-    _run("solve_exactly", launch.exact_bytes(), launch, None, x, y, out, again, count)
+    packed = launch.can_be_packed(shared_memory())
+    short = "_short" if packed and launch.short else ""
+    _run(f"guess{short}", launch.guess_bytes(packed=packed), packed, *arguments)
+    n_bytes = launch.exact_bytes()
+    in_shared = _cuda_plan.fits_shared_memory(n_bytes, shared_memory())
+    _run("solve_exactly", n_bytes, in_shared, launch, None, x, y, out, again, count)
 
 
-def _run(step, n_bytes, launch, lists, x, y, out, again, count):
-    """Launch a kernel with its tables in shared memory where they fit, else in scratch memory."""
+def _run(step, n_bytes, in_shared, launch, lists, x, y, out, again, count):
+    """Launch a kernel with its tables in shared or in scratch memory."""
     import cupy
 
-    device = cupy.cuda.Device()
-    available = shared_memory()
-    n_processors = device.attributes["MultiProcessorCount"]
+    n_processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
     blocks = launch.n_warps
     if lists is None:  # a list of unknown length
         blocks = min(blocks, _BLOCKS * n_processors)
-    in_shared = launch.width and _cuda_plan.fits_shared_memory(n_bytes, available)
     scratch, shared_bytes = None, n_bytes
     if not in_shared:
         shared_bytes = 0
@@ -107,8 +109,7 @@ def _run(step, n_bytes, launch, lists, x, y, out, again, count):
         blocks = _cuda_plan.scratch_slots(n_bytes, blocks, n_processors, budget)
         scratch = cupy.empty(blocks * n_bytes, np.uint8)
     x_graphs, y_graphs = lists or (None, None)
-    short = "_short" if step == "guess" and in_shared and launch.short else ""
-    name = f"{step}{short}_in_{'shared' if in_shared else 'scratch'}_memory"
+    name = f"{step}_in_{'shared' if in_shared else 'scratch'}_memory"
     arguments = (
         x.table,
         y.table,
@@ -127,6 +128,6 @@ def _run(step, n_bytes, launch, lists, x, y, out, again, count):
         again,
         count,
     )
-    kernel(name, available if in_shared else 0)(
+    kernel(name, shared_memory() if in_shared else 0)(
         (blocks,), (32,), arguments, shared_mem=shared_bytes
     )

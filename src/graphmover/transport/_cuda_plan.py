@@ -20,11 +20,11 @@ WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32)
 #: bin ends at twice the size of the one before.
 _EDGES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 
-#: Columns of a table in the kernel's memory, `ROW` in transport.cu.
-_ROW = 33
-
 #: Tables above this many bytes go to scratch memory: in shared memory too few warps would fit.
-_MOST_SHARED = 150 * 1024
+_MOST_SHARED = 100 * 1024
+
+#: Sources that the low bits of a packed move can tell apart: 2**LOW_BITS in transport.cu.
+_MOST_PACKED = 1024
 
 #: Problems with more sources than this have a warp each: none has to wait for another.
 _LARGE = 112
@@ -62,17 +62,23 @@ class Launch:
         """How many warps solve them."""
         return -(-self.n_problems // self.places)
 
-    def guess_bytes(self) -> int:
-        """Memory of one warp with 32-bit costs: `lay_out` in transport.cu."""
-        flow = 2 if self.short else 4
-        packed = _few_sinks_bytes(self.rows, self.width, whole=4, move=4, flow=flow)
-        if packed <= _MOST_SHARED:
-            return packed
-        return _few_sinks_bytes(self.rows, self.width, whole=4, move=8, flow=4)
+    def guess_bytes(self, *, packed: bool) -> int:
+        """Memory of one warp with 32-bit costs: `lay_out` in transport.cu.
+
+        Packed: the number of a source is in the low bits of a move.
+        """
+        if packed:
+            return _few_sinks_bytes(self, whole=4, move=4, flow=2 if self.short else 4)
+        return _few_sinks_bytes(self, whole=4, move=8, flow=4)
+
+    def can_be_packed(self, available: int) -> bool:
+        """Whether the packed tables fit their low bits and the shared memory of a block."""
+        fits = fits_shared_memory(self.guess_bytes(packed=True), available)
+        return self.rows <= _MOST_PACKED and fits
 
     def exact_bytes(self) -> int:
         """The same with 64 bits."""
-        return _few_sinks_bytes(self.rows, self.width, whole=8, move=12, flow=8)
+        return _few_sinks_bytes(self, whole=8, move=12, flow=8)
 
     def many_sinks_bytes(self) -> int:
         """Memory of one problem with more than 32 sinks: `lay_out_many` in transport.cu."""
@@ -143,10 +149,13 @@ def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
     return [order[a:b] for a, b in pairwise(cuts) if b > a]
 
 
-def _few_sinks_bytes(rows: int, width: int, *, whole: int, move: int, flow: int) -> int:
+def _few_sinks_bytes(launch: Launch, *, whole: int, move: int, flow: int) -> int:
+    rows, width = launch.rows, launch.width
+    columns = (width * launch.places + 1) | 1
     words = _rounded_up(rows, 32) // 32
-    costs = _rounded_up(_ROW * max(rows * whole + width * move, width * 8), 8)
-    return _rounded_up(costs + _rounded_up(_ROW * rows * flow, 8) + _ROW * 4 * (words + 1), 16)
+    costs = _rounded_up(columns * max(rows * whole + width * move, width * 8), 8)
+    flows = _rounded_up(columns * rows * flow, 8)
+    return _rounded_up(costs + flows + columns * 4 * (words + 1), 16)
 
 
 def _rounded_up(number: int, step: int) -> int:

@@ -22,8 +22,6 @@ typedef unsigned short uint16;
 #define STEP static __device__ __forceinline__
 
 const uint32 ALL = 0xffffffffu;
-// Lanes of a row in memory. One more than the warp has: sources down a column are in other banks.
-const int ROW = 33;
 
 // In a label's low bits: the sink before on the path, and above it the number of arcs.
 const int PARENT = 31;
@@ -86,6 +84,7 @@ struct Results {
 // A lane's place: sink number `sink` of the problem whose first sink is in lane `base`.
 struct Lane {
   int lane, base, sink;
+  int column;    // in the tables; lanes without a sink share one that nobody reads
   int n, m;      // sources and sinks of its problem; none: 0
   uint32 own;    // the problem's sinks as lanes of the warp
 };
@@ -133,11 +132,12 @@ STEP int most_in_warp(int value) {
 
 // Give each lane its problem among those that begin with number `start`.
 STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 start, int64 count,
-                       int width, int places, Lane& l, Problem& p) {
+                       int width, int places, int spare, Lane& l, Problem& p) {
   const int lane = threadIdx.x & 31;
   const int place = lane / width;
   const int64 number = start + place;
-  l = Lane{lane, place < places ? place * width : 0, place < places ? lane % width : 0, 0, 0, 0};
+  const bool used = place < places;
+  l = Lane{lane, used ? place * width : 0, used ? lane % width : 0, used ? lane : spare, 0, 0, 0};
   p = Problem{-1, -1, x, y, 0, 0, 0, 0};
   if (place >= places || number >= count) return;
   if (tasks.pairs) {
@@ -311,19 +311,20 @@ template <typename Whole_> struct SeparateMoves {
   __device__ __forceinline__ int mover(int cell) const { return who[cell]; }
 };
 
-// One warp's tables. A row has a place for every lane: lane k of a problem owns column k.
+// One warp's tables. Each lane that has a sink owns a column.
 template <typename Moves_, typename Flow_> struct State {
   typedef Moves_ Moves;
   typedef typename Moves::Whole Whole;
   typedef Flow_ Flow;       // as it is in memory
   typedef decltype(Flow_() + 0) Mass;  // as it is in registers
-  Whole* whole;     // (n, ROW) C_ik as whole units
-  Moves moves;      // (m, ROW)
-  Flow* flow;       // (n, ROW) F_ik
-  uint32* members;  // (n / 32, ROW) bit i: whether source i, not settled, has flow at sink k
-  int* below;       // (ROW,) the next sink on a path that mass is drawn along
+  Whole* whole;     // (n, row) C_ik as whole units
+  Moves moves;      // (m, row)
+  Flow* flow;       // (n, row) F_ik
+  uint32* members;  // (n / 32, row) bit i: whether source i, not settled, has flow at sink k
+  int* below;       // (row,) the next sink on a path that mass is drawn along
   int width;        // lanes of a problem
   int words;        // rows of members
+  int row;          // columns: one for each lane that has a sink, and some to spare
   bool alone;       // whether a warp has one problem only
 };
 
@@ -337,8 +338,8 @@ template <typename Mass> struct Supply {
 // Let source i, which has come to sink k, improve the moves from there.
 template <typename S> STEP void offer_moves(const Lane& l, const S& s, int k, int i, bool active) {
   if (!active) return;
-  const int cell = k * ROW + l.lane;
-  const typename S::Whole change = s.whole[i * ROW + l.lane] - s.whole[i * ROW + l.base + k];
+  const int cell = k * s.row + l.column;
+  const typename S::Whole change = s.whole[i * s.row + l.column] - s.whole[i * s.row + l.base + k];
   s.moves.write(cell, S::Moves::better(s.moves.read(cell), change, i));
 }
 
@@ -350,8 +351,8 @@ STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supp
                  typename S::Whole reach, typename S::Whole price, typename S::Mass& need) {
   typedef typename S::Whole Whole;
   typedef typename S::Mass Mass;
-  for (int j = 0; j < s.width; ++j) s.moves.write(j * ROW + l.lane, S::Moves::none());
-  for (int w = 0; w < s.words; ++w) s.members[w * ROW + l.lane] = 0;
+  for (int j = 0; j < s.width; ++j) s.moves.write(j * s.row + l.column, S::Moves::none());
+  for (int w = 0; w < s.words; ++w) s.members[w * s.row + l.column] = 0;
   const int sample = l.n ? (l.n + step - 1) / step : 0;
   const int most = most_in_warp(sample);
   for (int start = 0; start < most; start += s.width) {
@@ -363,7 +364,7 @@ STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supp
     for (int k = 0; k < s.width; ++k) {
       const Whole price_k = of_sink(l, price, k);
       if (!exists || k >= l.m) continue;
-      const Whole reduced = s.whole[mine * ROW + l.base + k] - price_k;
+      const Whole reduced = s.whole[mine * s.row + l.base + k] - price_k;
       second = reduced < least ? least : minimum(second, reduced);
       if (reduced < least) least = reduced, cheapest = k;
     }
@@ -375,9 +376,9 @@ STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supp
       const Mass amount = of_sink(l, my_supply, t);
       const bool active = start + t < sample;
       const bool here = active && (home & 31) == l.sink;
-      if (active) s.flow[i * ROW + l.lane] = here ? amount : 0;
+      if (active) s.flow[i * s.row + l.column] = here ? amount : 0;
       if (here) need -= amount;
-      if (here && home < 32) s.members[(i >> 5) * ROW + l.lane] |= 1u << (i & 31);
+      if (here && home < 32) s.members[(i >> 5) * s.row + l.column] |= 1u << (i & 31);
       offer_moves(l, s, home, i, active && home < 32);
     }
   }
@@ -391,7 +392,7 @@ STEP bool has_lost_its_path(const Lane& l, const S& s, typename S::Mass need,
                             typename S::Whole price, typename S::Whole label) {
   typedef typename S::Whole Whole;
   int above = (int)label & PARENT;
-  const Whole length = of_sink(l, price, above) + s.moves.change(above * ROW + l.lane);
+  const Whole length = of_sink(l, price, above) + s.moves.change(above * s.row + l.column);
   int lost = label >= Limits<Whole>::INFINITE || (above == l.sink ? need >= 0 : length != price);
   bool more;
   do {
@@ -415,7 +416,7 @@ STEP typename S::Whole length_through(const Lane& l, const S& s, typename S::Who
   now &= now - 1;
   const Whole to_j = (of_sink(l, label, j) & ~(Whole)PARENT) + (ARC + j);
   const Whole to_k = (of_sink(l, label, k) & ~(Whole)PARENT) + (ARC + k);
-  return minimum(s.moves.change(j * ROW + l.lane) + to_j, s.moves.change(k * ROW + l.lane) + to_k);
+  return minimum(s.moves.change(j * s.row + l.column) + to_j, s.moves.change(k * s.row + l.column) + to_k);
 }
 
 // Label all sinks with their paths from the excess sinks; lengths become prices.
@@ -457,13 +458,13 @@ STEP uint32 draw(const Lane& l, const S& s, bool active, typename S::Whole label
   const bool reached = active && l.sink < l.m && label < Limits<typename S::Whole>::INFINITE;
   const int parent = reached ? (int)label & PARENT : l.sink;
   const bool root = parent == l.sink;
-  const int mover = reached && !root ? s.moves.mover(parent * ROW + l.lane) : 0;
+  const int mover = reached && !root ? s.moves.mover(parent * s.row + l.column) : 0;
   uint32 left = 0;
   drawn = false;
   __syncwarp();
   while (true) {
     // What the path to each sink can carry, by jumps of twice the length each.
-    Mass carry = !reached ? 0 : root ? -need : (Mass)s.flow[mover * ROW + l.base + parent];
+    Mass carry = !reached ? 0 : root ? -need : (Mass)s.flow[mover * s.row + l.base + parent];
     int above = parent;
     bool more;
     do {
@@ -481,14 +482,14 @@ STEP uint32 draw(const Lane& l, const S& s, bool active, typename S::Whole label
     Mass amount = on ? minimum(need, carry) : 0;
     if (on) need -= amount;
     int child = -1;
-    s.below[l.lane] = -1;
+    s.below[l.column] = -1;
     __syncwarp();
     bool tells = on && !root;
     while (any_problem(tells)) {
       if (tells) s.below[l.base + parent] = l.sink;
       __syncwarp();
-      const bool told = !on && s.below[l.lane] >= 0;
-      if (told) child = s.below[l.lane];
+      const bool told = !on && s.below[l.column] >= 0;
+      if (told) child = s.below[l.column];
       const Mass from_child = of_sink(l, amount, child < 0 ? 0 : child);
       if (told) amount = from_child;
       on = on || told;
@@ -497,17 +498,17 @@ STEP uint32 draw(const Lane& l, const S& s, bool active, typename S::Whole label
     const int leaver = of_sink(l, mover, child < 0 ? 0 : child);
     bool leaves = false, comes = false;
     if (on && child >= 0) {
-      const Mass rest = s.flow[leaver * ROW + l.lane] - amount;
-      s.flow[leaver * ROW + l.lane] = rest;
+      const Mass rest = s.flow[leaver * s.row + l.column] - amount;
+      s.flow[leaver * s.row + l.column] = rest;
       leaves = rest == 0;
-      if (leaves) s.members[(leaver >> 5) * ROW + l.lane] ^= 1u << (leaver & 31);
+      if (leaves) s.members[(leaver >> 5) * s.row + l.column] ^= 1u << (leaver & 31);
     }
     if (on && root) need += amount;
     if (on && !root) {
-      const Mass before = s.flow[mover * ROW + l.lane];
-      s.flow[mover * ROW + l.lane] = before + amount;
+      const Mass before = s.flow[mover * s.row + l.column];
+      s.flow[mover * s.row + l.column] = before + amount;
       comes = before == 0;
-      if (comes) s.members[(mover >> 5) * ROW + l.lane] ^= 1u << (mover & 31);
+      if (comes) s.members[(mover >> 5) * s.row + l.column] ^= 1u << (mover & 31);
     }
     left |= bits(l, leaves);
     drawn |= bits(l, on) != 0;
@@ -529,7 +530,7 @@ template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 l
   typedef typename S::Moves Moves;
   const int groups = s.alone ? 32 / s.width : 1;
   const int group = s.alone ? l.lane / s.width : 0;
-  const int column = s.alone ? l.lane % s.width : l.lane;
+  const int column = s.alone ? l.lane % s.width : l.column;
   if (s.alone) left = __shfl_sync(ALL, left, 0);
   while (any_problem(left)) {
     const int j = left ? lowest_bit(left) : 0;
@@ -537,10 +538,10 @@ template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 l
     for (int start = 0; start < s.words; start += groups) {
       const int word = start + group;
       const bool exists = left && group < groups && word < s.words;
-      uint32 present = exists ? s.members[word * ROW + l.base + j] : 0;
+      uint32 present = exists ? s.members[word * s.row + l.base + j] : 0;
       while (any_problem(present)) {
         if (present) {
-          const int cell = (word * 32 + lowest_bit(present)) * ROW;
+          const int cell = (word * 32 + lowest_bit(present)) * s.row;
           const typename S::Whole change = s.whole[cell + column] - s.whole[cell + l.base + j];
           row = Moves::better(row, change, word * 32 + lowest_bit(present));
         }
@@ -549,7 +550,7 @@ template <typename S> STEP void rescan_moves(const Lane& l, const S& s, uint32 l
     }
     for (int other = 1; other < groups; ++other)
       row = Moves::least(row, Moves::of_lane(row, column + other * s.width));
-    if (left && column == l.lane) s.moves.write(j * ROW + l.lane, row);
+    if (left && column == l.column) s.moves.write(j * s.row + l.column, row);
     left &= left - 1;
   }
   __syncwarp();
@@ -639,21 +640,23 @@ STEP void solve(const Lane& l, const S& s, const Supply<typename S::Mass>& suppl
   }
 }
 
-template <typename S> STEP void lay_out(S& s, char* memory, int rows, int width) {
+template <typename S>
+STEP void lay_out(S& s, char* memory, int rows, int width, int places) {
   const char* start = memory;
+  s.row = (width * places + 1) | 1;  // odd: sources down a column are in different banks
   s.width = width;
   s.words = (rows + 31) / 32;
   s.whole = (typename S::Whole*)memory;
-  memory += (int64)rows * ROW * sizeof(*s.whole);
-  s.moves.take(memory, width * ROW);
+  memory += (int64)rows * s.row * sizeof(*s.whole);
+  s.moves.take(memory, width * s.row);
   // The proof needs a table of 64 bits for each move: it takes the place of costs and moves.
-  memory += max((int64)0, (int64)(width * ROW * sizeof(int64)) - (memory - start));
+  memory += max((int64)0, (int64)(width * s.row * sizeof(int64)) - (memory - start));
   memory += -(memory - start) & 7;
   s.flow = (typename S::Flow*)memory;
-  memory += (int64)rows * ROW * sizeof(*s.flow);
+  memory += (int64)rows * s.row * sizeof(*s.flow);
   memory += -(memory - start) & 7;
   s.members = (uint32*)memory;
-  s.below = (int*)(s.members + s.words * ROW);
+  s.below = (int*)(s.members + s.words * s.row);
 }
 
 // ------------------------------------------------------------------------ guess and prove
@@ -682,7 +685,7 @@ STEP void coarse_costs(const Lane& l, const S& s, const Problem& p, int d, doubl
     }
     float distance = __fsqrt_rn(square);
     if (labelled && labels[i] != label) distance = fmaxf(distance, apart);
-    s.whole[i * ROW + l.lane] = (int)fminf(distance * units, most) << LOW_BITS;
+    s.whole[i * s.row + l.column] = (int)fminf(distance * units, most) << LOW_BITS;
   }
 }
 
@@ -696,20 +699,20 @@ STEP double prove(const Lane& l, const S& s, const Ground& ground, double units,
                   int price, bool& proven) {
   __syncwarp();  // all have done with the costs
   int64* best = (int64*)s.whole;
-  for (int j = 0; j < s.width; ++j) best[j * ROW + l.lane] = Limits<int64>::INFINITE;
+  for (int j = 0; j < s.width; ++j) best[j * s.row + l.column] = Limits<int64>::INFINITE;
   double cost = 0.0;
   const int most = most_in_warp(l.n);
   for (int i = 0; i < most; ++i) {
     const bool exists = i < l.n;
     const double distance = exists ? ground(i) : 0.0;
     const int64 whole = whole_cost(distance, units);
-    const int flow = exists && l.sink < l.m ? s.flow[i * ROW + l.lane] : 0;
+    const int flow = exists && l.sink < l.m ? s.flow[i * s.row + l.column] : 0;
     cost += flow * distance;
     uint32 holders = bits(l, flow > 0);
     while (any_problem(holders)) {
       const int j = holders ? lowest_bit(holders) : 0;
       const int64 change = whole - of_sink(l, whole, j);
-      if (holders && change < best[j * ROW + l.lane]) best[j * ROW + l.lane] = change;
+      if (holders && change < best[j * s.row + l.column]) best[j * s.row + l.column] = change;
       holders &= holders - 1;
     }
   }
@@ -722,7 +725,7 @@ STEP double prove(const Lane& l, const S& s, const Ground& ground, double units,
     const bool looking = now;
     const int j = looking ? lowest_bit(now) : 0;
     now &= now - 1;
-    const int64 through = best[j * ROW + l.lane] + of_sink(l, length, j) + slack;
+    const int64 through = best[j * s.row + l.column] + of_sink(l, length, j) + slack;
     const bool shorter = looking && through < length;
     next |= bits(l, shorter) & ~now;
     if (shorter) length = through;
@@ -736,13 +739,13 @@ template <typename S>
 STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results& results, int d,
                 int width, int rows, int places, char* memory) {
   S s;
-  lay_out(s, memory, rows, width);
+  lay_out(s, memory, rows, width, places);
   s.alone = places == 1;
   const int64 count = (int64)tasks.n_x * tasks.n_y;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
-    take_problem(x, y, tasks, start, count, width, places, l, p);
+    take_problem(x, y, tasks, start, count, width, places, s.row - 1, l, p);
     const bool exists = l.m;
     int source_factor = 0, sink_factor = 0, total = 0;
     const bool possible =
@@ -777,14 +780,14 @@ template <typename S>
 STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const Results& results,
                         int d, int width, int rows, int places, char* memory) {
   S s;
-  lay_out(s, memory, rows, width);
+  lay_out(s, memory, rows, width, places);
   const int64 count = *tasks.n_pairs;
   if (count <= gridDim.x) places = 1;  // few: no problem has to wait for another
   s.alone = places == 1;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
-    take_problem(x, y, tasks, start, count, width, places, l, p);
+    take_problem(x, y, tasks, start, count, width, places, s.row - 1, l, p);
     int64 source_factor = 0, sink_factor = 0, total = 1, price;
     bool exact = true;
     if (l.m)
@@ -803,12 +806,12 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
       if (!(bound > 0)) active.n = active.m = active.own = 0;
       const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
       for (int i = 0; i < active.n; ++i)
-        s.whole[i * ROW + l.lane] = whole_cost(ground(i), units) << LOW_BITS;
+        s.whole[i * s.row + l.column] = whole_cost(ground(i), units) << LOW_BITS;
       __syncwarp();
       solve(active, s, supply, demand, total, price);
       double cost = 0.0;
       for (int i = 0; i < active.n; ++i) {
-        const int64 flow = l.sink < active.m ? s.flow[i * ROW + l.lane] : 0;
+        const int64 flow = l.sink < active.m ? s.flow[i * s.row + l.column] : 0;
         if (flow) cost += flow * ground(i);
       }
       __syncwarp();
@@ -825,8 +828,9 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
 
 extern __shared__ __align__(16) char shared[];
 
-#define KERNEL(name, step, memory, ...)                                                          \
-  extern "C" __global__ void __launch_bounds__(32)                                               \
+// `warps` is how many a multiprocessor should have room for.
+#define KERNEL(name, warps, step, memory, ...)                                                   \
+  extern "C" __global__ void __launch_bounds__(32, warps)                                        \
       name(const Side* x, const Side* y, const int* x_graphs, int n_x, const int* y_graphs,      \
            int n_y, int d, int width, int rows, int places, char* scratch, int64 scratch_bytes,  \
            double* out, int64 stride, int2* again, int* n_again) {                                            \
@@ -838,11 +842,11 @@ extern __shared__ __align__(16) char shared[];
 
 #define SCRATCH (scratch + blockIdx.x * scratch_bytes)
 
-KERNEL(guess_short_in_shared_memory, guess, shared, PackedMoves, uint16)
-KERNEL(guess_in_shared_memory, guess, shared, PackedMoves, int)
-KERNEL(guess_in_scratch_memory, guess, SCRATCH, SeparateMoves<int>, int)
-KERNEL(solve_exactly_in_shared_memory, solve_exactly, shared, SeparateMoves<int64>, int64)
-KERNEL(solve_exactly_in_scratch_memory, solve_exactly, SCRATCH, SeparateMoves<int64>, int64)
+KERNEL(guess_short_in_shared_memory, 24, guess, shared, PackedMoves, uint16)
+KERNEL(guess_in_shared_memory, 24, guess, shared, PackedMoves, int)
+KERNEL(guess_in_scratch_memory, 16, guess, SCRATCH, SeparateMoves<int>, int)
+KERNEL(solve_exactly_in_shared_memory, 16, solve_exactly, shared, SeparateMoves<int64>, int64)
+KERNEL(solve_exactly_in_scratch_memory, 16, solve_exactly, SCRATCH, SeparateMoves<int64>, int64)
 
 // ------------------------------------------------------------------------ more than 32 sinks
 
@@ -1021,7 +1025,7 @@ extern "C" __global__ void __launch_bounds__(32)
   for (int64 number = blockIdx.x; number < count; number += gridDim.x) {
     Lane l;
     Problem p;
-    take_problem(x, y, tasks, number, count, 32, 1, l, p);
+    take_problem(x, y, tasks, number, count, 32, 1, 32, l, p);
     s.n = l.n, s.m = l.m, s.words = (l.n + 31) / 32;
     int64 source_factor, sink_factor, total;
     const bool exact = factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
