@@ -135,7 +135,7 @@ def pipeline():
 
 
 def renumbered(graphs, copies, rng):
-    """Copies of a collection, each node at a random place of its graph."""
+    """Return copies of a collection, each node at a random place of its graph."""
     batch = graphs[np.tile(np.arange(len(graphs)), copies)]
     order = np.lexsort(
         (rng.random(batch.n_nodes), np.repeat(np.arange(len(batch)), batch.node_counts))
@@ -208,7 +208,7 @@ def pot_row(pair):
 
 
 def sinkhorn(x_points, x_weights, y_points, y_weights, regularisation, rounds):
-    """A batch of entropic problems of the same shape on the GPU, in the log domain."""
+    """Solve entropic problems of the same shape on the GPU, in the log domain."""
     cost = cp.sqrt(((x_points[:, :, None] - y_points[:, None]) ** 2).sum(-1))
     f, g = cp.zeros(x_weights.shape), cp.zeros(y_weights.shape)
 

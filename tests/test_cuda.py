@@ -104,7 +104,7 @@ def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
 
 
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
-def test_compute_sanitizer(tool):
+def test_compute_sanitizer(tool):  # racecheck takes minutes
     sanitizer = shutil.which("compute-sanitizer")
     if sanitizer is None:
         pytest.skip("compute-sanitizer is not installed")
