@@ -251,9 +251,8 @@ def peers():
         pool.map(pot_row, pairs[:100])
         start = time.perf_counter()
         pool.map(pot_row, pairs, chunksize=50)
-        print(
-            f"POT in {os.cpu_count()} processes: {count / (time.perf_counter() - start) / 1e6:.3f} M/s"
-        )
+        rate = count / (time.perf_counter() - start) / 1e6
+        print(f"POT in {os.cpu_count()} processes: {rate:.3f} M/s")
 
 
 if __name__ == "__main__":

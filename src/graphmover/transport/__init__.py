@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphmover._parallel import for_each_chunk
 from graphmover.node_embedding import NodeEmbeddings
 from graphmover.transport import _cpu, _cuda
-from graphmover.transport._cuda_kernels import gpu_is_there, require_gpu
+from graphmover.transport._cuda_kernels import gpu_is_there, release_memory, require_gpu
 
 #: Every engine by the name that ``device`` takes.
 ENGINES: dict[str, _Engine] = {"cpu": _cpu, "cuda": _cuda}
@@ -90,13 +90,14 @@ def earth_movers_distance(
         engine.distances(x_side, y_side, out[rows])
 
     work, most = engine.chunking(x.node_counts, y_side)
-    for_each_chunk(
-        solve,
-        work,
-        most=most,
-        n_jobs=n_jobs if device == "cpu" else 1,
-        progress=None if progress is None else f"{progress} ({device})",
-    )
+    progress = None if progress is None else f"{progress} ({device})"
+    n_threads = n_jobs if device == "cpu" else 1
+    try:
+        for_each_chunk(solve, work, most=most, n_jobs=n_threads, progress=progress)
+    except BaseException:  # Ctrl-C too
+        if device == "cuda":
+            release_memory()
+        raise
     return out
 
 
