@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test test-gpu check format bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphmover demo
 
 test: check
 	$(BIN)/python -m pytest -n auto
+
+test-gpu: $(VENV)/.gpu
+	$(BIN)/python -m pytest -m gpu
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -38,6 +41,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	touch $@
+
+$(VENV)/.gpu: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cuda]"
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

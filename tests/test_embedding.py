@@ -189,7 +189,7 @@ def test_signature_is_the_contract():
         ({"sampling": "ASG"}, "sampling must be one of anchor, uniform, got 'ASG'"),
         ({"use_node_labels": "yes"}, "use_node_labels must be"),
         ({"wl_iterations": -1}, "wl_iterations must be"),
-        ({"device": "tpu"}, "device must be one of auto, cpu, got 'tpu'"),
+        ({"device": "tpu"}, "device must be one of auto, cpu, cuda, got 'tpu'"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"verbose": "x"}, "verbose must be"),
         ({"sampling": "uniform", "use_node_labels": True}, "use_node_labels=True needs"),

@@ -59,7 +59,13 @@ ORDER = [
     "transport._many_sinks",
     "transport._simplex",
     "transport._cpu",
+    "transport._cuda_kernels",
+    "transport._cuda_laplacian",
+    "transport._cuda_side",
+    "transport._cuda_plan",
+    "transport._cuda",
     "transport",
+    "_cuda_pipeline",
     "embedding",
     "theory",
     "evaluation",
@@ -80,12 +86,14 @@ ORDER = [
 
 #: Engines see NumPy and Numba, no classes of ours.
 ENGINES = ["_lanes", "_problem", "_few_sinks", "_many_sinks", "_simplex", "_cpu"]
+ENGINES += ["_cuda_kernels", "_cuda_laplacian", "_cuda_side", "_cuda_plan", "_cuda"]
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
-ENGINE_IMPORTS |= {"__future__", "graphmover._compiling", "operator"}
+ENGINE_IMPORTS |= {"__future__", "cupy", "dataclasses", "functools", "itertools", "operator"}
+ENGINE_IMPORTS |= {"graphmover._compiling", "pathlib", "sys", "threading", "typing"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}
-LAZY |= {"pyarrow", "rdkit"}
+LAZY |= {"pyarrow", "rdkit", "cupy"}
 
 CLI_IMPORTS = {"__future__", "collections", "enum", "functools", "graphmover", "inspect", "json"}
 CLI_IMPORTS |= {"os", "pathlib", "re", "sys", "typer", "typing", "warnings"}

@@ -78,7 +78,7 @@ def test_3_deterministic(name, monkeypatch):
         model = gm.RandomGraphEmbedding(32, random_state=0, n_jobs=n_jobs)
         assert (model.fit_transform(graphs) == expected).all()
     monkeypatch.setattr("graphmover.embedding._CHUNK_NODES", 7)
-    monkeypatch.setattr("graphmover.transport._CHUNK", 11)
+    monkeypatch.setattr("graphmover.transport._cpu._CHUNK", 11)
     assert (fitted(graphs, n_jobs=2).transform(graphs) == expected).all()
 
 

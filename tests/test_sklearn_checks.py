@@ -28,6 +28,10 @@ class RowsAsGraphs(gm.RandomGraphEmbedding):
         module.check_is_fitted(self)
         return super().distances(self._graphs(X, reset=False))
 
+    def transform(self, X):
+        module.check_is_fitted(self)
+        return super().transform(self._graphs(X, reset=False))
+
     def _graphs(self, X, *, reset):
         X = validate_data(self, X, dtype=np.float64, reset=reset)
         return np.exp(-np.abs(X[:, :, None] - X[:, None, :]))

@@ -90,14 +90,14 @@ def test_an_interrupted_run_goes_on(data, model, tmp_path, ending):
     done = json.loads((tmp_path / f"z.{ending}.part" / "journal.json").read_text())["rows"]
     assert 100 < done <= 115
     embedded = []
-    compute = model._distances_of_graphs
-    model._distances_of_graphs = lambda batch, progress: (
-        embedded.append(len(batch)) or compute(batch, progress)
+    compute = model._rows_of
+    model._rows_of = lambda batch, finish, progress: (
+        embedded.append(len(batch)) or compute(batch, finish, progress)
     )
     try:
         assert model.transform_to(graphs, output, batch_size=13) == (120, 6)
     finally:
-        del model._distances_of_graphs
+        del model._rows_of
     assert sum(embedded) == 120 - done
     assert output.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"whole.{ending}", output.name]
@@ -167,11 +167,11 @@ PROGRAM = """
 import sys, time
 import graphmover as gm
 model = gm.RandomGraphEmbedding.load(sys.argv[1])
-compute = model._distances_of_graphs
-def slow(batch, progress):
+compute = model._rows_of
+def slow(batch, finish, progress):
     time.sleep(0.02)  # so that there is time to be killed
-    return compute(batch, progress)
-model._distances_of_graphs = slow
+    return compute(batch, finish, progress)
+model._rows_of = slow
 model.transform_to(sys.argv[2], sys.argv[3], batch_size=20)
 """
 

@@ -268,7 +268,7 @@ def test_bad_input_is_named():
         gm.earth_movers_distance(nodes, gm.NodeEmbeddings([[0.0]], [1], [0, 1]))
     with pytest.raises(ValueError, match="one side has labels"):
         gm.earth_movers_distance(nodes, nodes.with_labels([3]))
-    with pytest.raises(ValueError, match="device must be one of auto, cpu, got 'tpu'"):
+    with pytest.raises(ValueError, match="device must be one of auto, cpu, cuda, got 'tpu'"):
         gm.earth_movers_distance(nodes, nodes, device="tpu")
     with pytest.raises(ValueError, match=r"x must be one graph, got 0; choose one: x\[0\]"):
         gm.transport_plan(nodes[[]], nodes)

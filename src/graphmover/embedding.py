@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover import __version__
+from graphmover import __version__, _cuda_pipeline
 from graphmover._checks import is_choice_of_labels, is_whole
 from graphmover._files import replacing
 from graphmover._parallel import for_each_chunk, single_threaded_blas
@@ -33,7 +33,7 @@ from graphmover.node_points import (
 )
 from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
 from graphmover.streaming import write_rows
-from graphmover.transport import DEVICES, earth_movers_distance
+from graphmover.transport import DEVICES, device_for, earth_movers_distance
 
 #: The layout of saved models; a change that older code cannot read makes it one more.
 MODEL_FORMAT = 1
@@ -217,7 +217,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             ``exp(-gamma_ * distances(X)) / sqrt(n_components)``. A graph without nodes gets a
             row of zeros.
         """
-        return self._features(self.distances(X))
+        return self._rows(X, self._features)
 
     def distances(self, X: Any) -> NDArray[np.float64]:
         """Return the exact earth mover's distance of every graph to every random graph.
@@ -234,11 +234,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ndarray of shape (len(X), n_components)
             Infinite for a graph without nodes.
         """
-        check_is_fitted(self)
-        batch = as_graph_batch(X)
-        self._require_labels(batch)
-        _warn_of_empty_graphs(batch)
-        return self._distances_of_graphs(batch, "embedding graphs" if self.verbose else None)
+        return self._rows(X, lambda distances: distances)
 
     def transform_to(
         self,
@@ -302,7 +298,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             nonlocal n_empty
             self._require_labels(batch)
             n_empty += int((batch.node_counts == 0).sum())
-            return self._features(self._distances_of_graphs(batch, None))
+            return self._rows_of(batch, self._features, None)
 
         n_rows = write_rows(
             iter_batches(source, batch_size, target_column=target_column),
@@ -325,20 +321,35 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "give all graphs labels, or fit with use_node_labels=False"
             )
 
-    def _distances_of_graphs(self, batch: GraphBatch, progress: str | None) -> NDArray[np.float64]:
-        out = np.empty((len(batch), len(self.random_graphs_)))
+    def _rows(self, X: Any, finish: _cuda_pipeline.Finish) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        batch = as_graph_batch(X)
+        self._require_labels(batch)
+        _warn_of_empty_graphs(batch)
+        return self._rows_of(batch, finish, "embedding graphs" if self.verbose else None)
+
+    def _rows_of(
+        self, batch: GraphBatch, finish: _cuda_pipeline.Finish, progress: str | None
+    ) -> NDArray[np.float64]:
+        """Compute all distances, and what is made of them in place."""
+        choices: dict[str, Any] = {
+            "node_embedding": self.node_embedding_,
+            "node_mass": self.node_mass_,
+            "use_node_labels": self.uses_node_labels_,
+            "wl_iterations": self.wl_iterations_,
+        }
+        graphs, scale = self.random_graphs_, self.node_scale_
+        device = device_for(self.device, len(batch) * len(graphs))
+        progress = None if progress is None else f"{progress} ({device})"
+        if device == "cuda":
+            return _cuda_pipeline.rows_on_gpu(batch, graphs, choices, scale, finish, progress)
+        out = np.empty((len(batch), len(graphs)))
 
         def compute(rows: slice) -> None:
             nodes = embed_nodes(
-                batch[rows],
-                self.random_graphs_.n_dimensions,
-                node_embedding=self.node_embedding_,
-                node_mass=self.node_mass_,
-                use_node_labels=self.uses_node_labels_,
-                wl_iterations=self.wl_iterations_,
-                first_index=rows.start,
-            ).divided_by(self.node_scale_)
-            out[rows] = earth_movers_distance(nodes, self.random_graphs_, device=self.device)
+                batch[rows], graphs.n_dimensions, **choices, first_index=rows.start
+            ).divided_by(scale)
+            out[rows] = earth_movers_distance(nodes, graphs)
 
         # Set once for all chunks: changed in between, BLAS threads get in each other's way.
         with single_threaded_blas():
@@ -349,6 +360,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 n_jobs=self.n_jobs,
                 progress=progress,
             )
+        finish(out)
         return out
 
     def kernel(self, X: Any, Y: Any = None) -> NDArray[np.float64]:
@@ -363,8 +375,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ndarray of shape (len(X), len(X)) or (len(X), len(Y))
             Inner products of the embeddings: positive semi-definite.
         """
-        features = self._features(self.distances(X))
-        other = features if Y is None else self._features(self.distances(Y))
+        features = self.transform(X)
+        other = features if Y is None else self.transform(Y)
         product: NDArray[np.float64] = features @ other.T
         return product
 
@@ -501,7 +513,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             uses_node_labels = batch.node_labels is not None and self.sampling == "anchor"
         else:
             uses_node_labels = bool(self.use_node_labels)
-        nodes = embed_nodes(
+        device = device_for(self.device, len(batch) * self.n_components)
+        embed = _cuda_pipeline.embed_nodes_on_gpu if device == "cuda" else embed_nodes
+        nodes = embed(
             batch,
             self.n_dimensions,
             node_embedding=self.node_embedding,
@@ -509,7 +523,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             use_node_labels=uses_node_labels,
             wl_iterations=self.wl_iterations,
             n_jobs=self.n_jobs,
-            progress="embedding nodes" if self.verbose else None,
+            progress=f"embedding nodes ({device})" if self.verbose else None,
         )
         scale = scale_to_unit_cube(self.node_embedding, nodes.points)
         nodes = nodes.divided_by(scale)
@@ -544,7 +558,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.gamma_ = 1.0 / median if median > 1e-9 else 1.0
 
     def _features(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Algorithm 1, lines 6-8, in place."""
+        """Algorithm 1, lines 6-8, in place, wherever the array lies."""
         distances *= -self.gamma_
         np.exp(distances, out=distances)
         distances /= math.sqrt(distances.shape[1])
@@ -558,7 +572,7 @@ def _warn_of_empty_graphs(batch: GraphBatch) -> None:
             f"{len(empty)} of {len(batch)} graphs have no nodes (the first is graph {empty[0]}): "
             f"they are infinitely far from everything and embedded as zeros",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

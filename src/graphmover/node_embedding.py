@@ -214,12 +214,10 @@ def embed_nodes(
         raise ValueError(f'use_node_labels must be True, False or "auto", got {use_node_labels!r}')
     require_node_choices(node_embedding, node_mass)
     batch = as_graph_batch(graphs)
-    labels = _codes(batch, use_node_labels, wl_iterations)
-    degrees = _degrees(batch, first_index)
+    labels = node_codes(batch, use_node_labels, wl_iterations)
+    degrees = node_degrees(batch, first_index)
     points = points_of(node_embedding, batch, degrees, n_dimensions, n_jobs, progress, first_index)
-    masses = (
-        np.ones(batch.n_nodes, np.int64) if node_mass == "equal" else _degree_masses(degrees, batch)
-    )
+    masses = node_masses(batch, degrees, node_mass)
     return NodeEmbeddings._trusted(points, masses, batch.offsets, labels)
 
 
@@ -234,9 +232,10 @@ def require_node_choices(node_embedding: Any, node_mass: Any) -> None:
         raise ValueError(f"node_mass must be one of {', '.join(NODE_MASSES)}, got {node_mass!r}")
 
 
-def _codes(
+def node_codes(
     batch: GraphBatch, use_node_labels: bool | str, wl_iterations: int
 ) -> NDArray[np.int64] | None:
+    """Return the labels of all nodes as codes, refined, or None where there are none."""
     wanted = batch.node_labels is not None if use_node_labels == "auto" else bool(use_node_labels)
     if wanted and batch.node_labels is None and batch.n_nodes:
         raise ValueError("use_node_labels=True, but not all graphs have node labels")
@@ -247,7 +246,8 @@ def _codes(
     return wl_labels(batch, wl_iterations)
 
 
-def _degrees(batch: GraphBatch, first_index: int) -> NDArray[np.float64]:
+def node_degrees(batch: GraphBatch, first_index: int) -> NDArray[np.float64]:
+    """Return the sum of each node's edge weights."""
     if batch.edge_weights is None:
         return np.diff(batch.indptr).astype(np.float64)
     degrees: NDArray[np.float64] = _segment_sums(batch.edge_weights, batch.indptr)
@@ -258,7 +258,12 @@ def _degrees(batch: GraphBatch, first_index: int) -> NDArray[np.float64]:
     return degrees
 
 
-def _degree_masses(degrees: NDArray[np.float64], batch: GraphBatch) -> NDArray[np.int64]:
+def node_masses(
+    batch: GraphBatch, degrees: NDArray[np.float64], node_mass: str
+) -> NDArray[np.int64]:
+    """Return what each node weighs, as a whole number."""
+    if node_mass == "equal":
+        return np.ones(batch.n_nodes, np.int64)
     without_edges = np.repeat(batch.edge_counts == 0, batch.node_counts)
     return _whole_masses(np.where(without_edges, 1.0, degrees), batch.offsets)
 

@@ -49,6 +49,7 @@ class Device(StrEnum):
     """What computes distances."""
 
     cpu = "cpu"
+    cuda = "cuda"
     auto = "auto"
 
 

@@ -12,28 +12,33 @@ from numpy.typing import NDArray
 
 from graphmover._parallel import for_each_chunk
 from graphmover.node_embedding import NodeEmbeddings
-from graphmover.transport import _cpu
+from graphmover.transport import _cpu, _cuda
+from graphmover.transport._cuda_kernels import gpu_is_there, release_memory, require_gpu
 
 #: Every engine by the name that ``device`` takes.
-ENGINES = {"cpu": _cpu}
+ENGINES: dict[str, _Engine] = {"cpu": _cpu, "cuda": _cuda}
 
 DEVICES = ("auto", *ENGINES)
 
-#: A chunk of graphs for one thread: about this many pairs of nodes, a fraction of a second.
-_CHUNK = 2**22
+#: With fewer problems than this, a GPU's start-up is not worth it.
+_WORTH_A_GPU = 20_000
 
 
 class _Engine(Protocol):
+    chunking: Any
     prepare: Any
     distances: Any
-    plan: Any
 
 
-def engine_for(device: str) -> _Engine:
-    """Return the engine of that name; "auto" is the fastest that this machine has."""
+def device_for(device: str, n_problems: int) -> str:
+    """Return the name of the engine to take; "auto" is a GPU if there is one and work enough."""
     if device not in DEVICES:
         raise ValueError(f"device must be one of {', '.join(DEVICES)}, got {device!r}")
-    return ENGINES["cpu" if device == "auto" else device]
+    if device == "auto":
+        return "cuda" if n_problems >= _WORTH_A_GPU and gpu_is_there() else "cpu"
+    if device == "cuda":
+        require_gpu()
+    return device
 
 
 def earth_movers_distance(
@@ -55,7 +60,9 @@ def earth_movers_distance(
         With the same number of dimensions; with labels, both or neither.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. The result does not depend on it.
-    device : {"cpu", "auto"}
+    device : {"cpu", "cuda", "auto"}
+        "cuda" is an NVIDIA GPU, which ``n_jobs`` does not concern; "auto" is one if there is
+        one and work enough for it.
     progress : str or None
         The name of a progress bar on standard error; None shows none.
 
@@ -72,7 +79,8 @@ def earth_movers_distance(
     array([[0.5, 2.5]])
     """
     _check_pair(x, y)
-    engine = engine_for(device)
+    device = device_for(device, len(x) * len(y))
+    engine = ENGINES[device]
     out = np.empty((len(x), len(y)))
     y_side = engine.prepare(y.points, y.masses, y.offsets, _labels(y))
 
@@ -81,8 +89,15 @@ def earth_movers_distance(
         x_side = engine.prepare(x.points, x.masses, offsets, _labels(x))
         engine.distances(x_side, y_side, out[rows])
 
-    work = (x.node_counts + 1) * len(y.points)
-    for_each_chunk(solve, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
+    work, most = engine.chunking(x.node_counts, y_side)
+    progress = None if progress is None else f"{progress} ({device})"
+    n_threads = n_jobs if device == "cpu" else 1
+    try:
+        for_each_chunk(solve, work, most=most, n_jobs=n_threads, progress=progress)
+    except BaseException:  # Ctrl-C too
+        if device == "cuda":
+            release_memory()
+        raise
     return out
 
 
@@ -121,7 +136,8 @@ def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.flo
             raise ValueError(f"{name} has no nodes, so there is nothing to move")
     heavy_x, heavy_y = x.masses > 0, y.masses > 0
     out = np.zeros((len(x.points), len(y.points)))
-    flows, cost = engine_for("cpu").plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
+    engine: Any = _cpu  # the only one with plans
+    flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)
 

@@ -54,9 +54,17 @@ from graphmover.transport._problem import is_balanced, prepare, prepare_one
 _WIDTHS = (8, 16, 32)
 _BLOCK = 8
 
-__all__ = ["distances", "plan", "prepare"]
+#: A chunk of graphs for one thread: about this many pairs of nodes, a fraction of a second.
+_CHUNK = 2**22
+
+__all__ = ["chunking", "distances", "plan", "prepare"]
 
 _loaded: set[tuple[object, int]] = set()
+
+
+def chunking(x_counts, y):
+    """The work of each graph of x, and how much of it one thread does at once: pairs of nodes."""
+    return (x_counts + 1) * len(y.points), _CHUNK
 
 
 def distances(x, y, out):

@@ -1,0 +1,262 @@
+"""The GPU engine: problems per second, the whole way from graphs to features, agreement, peers.
+
+Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [pipeline] [million] [agreement]
+[peers]``; without a name, all of it. Device times are CUDA events, medians after a warm-up; host
+times are wall-clock medians.
+"""
+
+import multiprocessing
+import os
+import sys
+import time
+
+import cupy as cp
+import numpy as np
+
+import graphmover as gm
+from graphmover import _cuda_pipeline
+from graphmover.node_embedding import node_codes, node_degrees, node_masses
+from graphmover.random_graphs import sample_random_graphs
+from graphmover.transport import _cuda
+from graphmover.transport._cuda_side import prepare_on_device
+
+DATASETS = ("MUTAG", "ENZYMES", "NCI1", "IMDB-BINARY", "PROTEINS", "COLLAB")
+
+
+def load(name):
+    try:
+        return gm.load_dataset(name).graphs
+    except (FileNotFoundError, OSError, ImportError):
+        return None
+
+
+def sides(graphs, n_random, most_nodes, labels="auto"):
+    nodes = gm.embed_nodes(graphs, 6, use_node_labels=labels, n_jobs=-1)
+    rng = np.random.default_rng(0)
+    drawn = sample_random_graphs(
+        nodes, n_random, max_random_nodes=most_nodes, sampling="anchor", random_state=rng
+    )
+    return nodes, drawn
+
+
+def on_device(nodes):
+    labels = np.empty(0, np.int64) if nodes.labels is None else nodes.labels
+    return _cuda.prepare(nodes.points, nodes.masses, nodes.offsets, labels)
+
+
+def device_ms(function, rounds=7):
+    function()
+    times = []
+    for _ in range(rounds):
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        function()
+        stop.record()
+        stop.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, stop))
+    return float(np.median(times))
+
+
+def wall_seconds(function, rounds=5):
+    function()
+    times = []
+    for _ in range(rounds):
+        cp.cuda.Device().synchronize()
+        start = time.perf_counter()
+        function()
+        cp.cuda.Device().synchronize()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def kernel():
+    print("| data, D_max, R | n merged | GPU M/s | again % | CPU M/s, all cores | ratio |")
+    print("|---|---|---|---|---|---|")
+    for name in DATASETS:
+        graphs = load(name)
+        if graphs is None:
+            continue
+        for most_nodes in (10, 30):
+            n_random = max(512, 2**21 // len(graphs) // 2 * 2)
+            nodes, drawn = sides(graphs, n_random, most_nodes)
+            x, y = on_device(nodes), on_device(drawn)
+            ms = device_ms(lambda: _cuda.solve(x, y))
+            out, again = _cuda.solve(x, y)
+            some = drawn[: max(8, int(2e5 // len(graphs)))]
+            gm.earth_movers_distance(nodes[:3], some[:8], n_jobs=-1)
+            start = time.perf_counter()
+            gm.earth_movers_distance(nodes, some, n_jobs=-1)
+            cpu = len(nodes) * len(some) / (time.perf_counter() - start) / 1e6
+            rate = out.size / ms / 1e3
+            print(
+                f"| {name}, {most_nodes}, {n_random} | {x.sizes.mean():.1f} | {rate:.1f} | "
+                f"{100 * int(again.sum()) / out.size:.2f} | {cpu:.2f} | {rate / cpu:.0f} |",
+                flush=True,
+            )
+
+
+def pipeline():
+    print(
+        "| data, R = 512 | host arrays | node embedding | prepare | transport | features |", end=""
+    )
+    print(" to host | transform | fit_transform | CPU, all cores |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name in ("NCI1", "ENZYMES", "PROTEINS"):
+        graphs = load(name)
+        model = gm.RandomGraphEmbedding(512, random_state=0, device="cuda").fit(graphs)
+        y = on_device(model.random_graphs_)
+
+        def host_arrays():
+            degrees = node_degrees(graphs, 0)
+            return degrees, node_masses(graphs, degrees, "degree"), node_codes(graphs, True, 0)
+
+        degrees, masses, labels = host_arrays()
+        points = _cuda_pipeline._eigenvectors(graphs, degrees, 6, 0)
+        arrays = points, cp.asarray(masses), graphs.offsets, cp.asarray(labels)
+        x = prepare_on_device(*arrays)
+        distances = _cuda.distances_on_device(x, y)
+        out = np.empty(distances.shape)
+        parts = [
+            host_arrays,
+            lambda: _cuda_pipeline._eigenvectors(graphs, degrees, 6, 0),
+            lambda: prepare_on_device(*arrays),
+            lambda: _cuda.distances_on_device(x, y),
+            lambda: cp.exp(distances * -model.gamma_),
+            lambda: distances.get(out=out),
+            lambda: model.transform(graphs),
+            lambda: gm.RandomGraphEmbedding(512, random_state=0, device="cuda").fit_transform(
+                graphs
+            ),
+        ]
+        times = [wall_seconds(part) for part in parts]
+        on_cpu = gm.RandomGraphEmbedding(512, random_state=0, n_jobs=-1).fit(graphs)
+        times.append(wall_seconds(lambda: on_cpu.transform(graphs), 1))
+        print(f"| {name} | " + " | ".join(f"{1e3 * t:.1f} ms" for t in times) + " |", flush=True)
+
+
+def renumbered(graphs, copies, rng):
+    """Return copies of a collection, each node at a random place of its graph."""
+    batch = graphs[np.tile(np.arange(len(graphs)), copies)]
+    order = np.lexsort(
+        (rng.random(batch.n_nodes), np.repeat(np.arange(len(batch)), batch.node_counts))
+    )
+    place = np.empty(batch.n_nodes, np.int64)
+    place[order] = np.arange(batch.n_nodes)
+    degrees = np.diff(batch.indptr)
+    starts = np.repeat(batch.offsets[:-1], np.diff(batch.indptr[batch.offsets]))
+    u = np.repeat(np.arange(batch.n_nodes), degrees)
+    once = u < batch.indices + starts
+    edges = np.column_stack([place[u[once]], place[(batch.indices + starts)[once]]])
+    first = starts[once]
+    return gm.GraphBatch.from_edges(
+        batch.node_counts,
+        np.bincount(
+            np.repeat(np.arange(len(batch)), np.diff(batch.indptr[batch.offsets]))[once],
+            minlength=len(batch),
+        ),
+        edges - first[:, None],
+        node_labels=None if batch.node_labels is None else batch.node_labels[order],
+    )
+
+
+def million():
+    graphs = load("NCI1")
+    renumberings = renumbered(graphs, 8, np.random.default_rng(0))
+    batch = renumberings[np.arange(1_000_000) % len(renumberings)]
+    model = gm.RandomGraphEmbedding(256, random_state=0, device="cuda").fit(graphs)
+    model.transform(graphs)
+    start = time.perf_counter()
+    features = model.transform(batch)
+    seconds = time.perf_counter() - start
+    expected = model.transform(graphs)
+    error = np.abs(features[: len(graphs)] - expected).max() / expected.max()
+    print(f"{len(batch)} graphs of NCI1, renumbered, R = 256: {seconds:.2f} s; ", end="")
+    print(f"largest difference to the originals {error:.1e} of the largest feature", flush=True)
+
+
+def agreement():
+    print("| data | problems | largest relative difference to the CPU | same bits twice |")
+    print("|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 41, 1000), rng.integers(1, 33, 1000)
+    cases = [("random", *(random_nodes(rng, s) for s in sizes))]
+    for name in DATASETS:
+        graphs = load(name)
+        if graphs is not None:
+            cases.append((name, *sides(graphs, max(64, 200_000 // len(graphs)), 30)))
+    for name, x, y in cases:
+        once = gm.earth_movers_distance(x, y, device="cuda")
+        twice = gm.earth_movers_distance(x, y, device="cuda")
+        expected = gm.earth_movers_distance(x, y, n_jobs=-1)
+        equal = once == expected
+        error = np.abs(once - expected)[~equal] / expected[~equal]
+        same = np.array_equal(once, twice)
+        print(f"| {name} | {once.size} | {error.max(initial=0):.1e} | {same} |", flush=True)
+
+
+def random_nodes(rng, sizes):
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    masses = rng.integers(1, 6, offsets[-1])
+    return gm.NodeEmbeddings(rng.random((offsets[-1], 6)), masses, offsets)
+
+
+def pot_row(pair):
+    import ot
+
+    x, y = pair
+    return ot.emd2(x[1], y[1], ot.dist(x[0], y[0], metric="euclidean"))
+
+
+def sinkhorn(x_points, x_weights, y_points, y_weights, regularisation, rounds):
+    """Solve entropic problems of the same shape on the GPU, in the log domain."""
+    cost = cp.sqrt(((x_points[:, :, None] - y_points[:, None]) ** 2).sum(-1))
+    f, g = cp.zeros(x_weights.shape), cp.zeros(y_weights.shape)
+
+    def soft(values, axis):
+        most = values.max(axis, keepdims=True)
+        return (cp.log(cp.exp(values - most).sum(axis, keepdims=True)) + most).squeeze(axis)
+
+    for _ in range(rounds):
+        f = regularisation * (cp.log(x_weights) - soft((g[:, None] - cost) / regularisation, 2))
+        g = regularisation * (cp.log(y_weights) - soft((f[:, :, None] - cost) / regularisation, 1))
+    plan = cp.exp((f[:, :, None] + g[:, None] - cost) / regularisation)
+    return (plan * cost).sum((1, 2))
+
+
+def peers():
+    rng = np.random.default_rng(0)
+    count, n, m = 2000, 30, 10
+    x, y = (random_nodes(rng, np.full(count, size)) for size in (n, m))
+    exact = np.array([gm.earth_movers_distance(x[i], y[i])[0, 0] for i in range(count)])
+    xs, ys = (cp.asarray(side.points.reshape(count, -1, 6)) for side in (x, y))
+    a, b = (cp.asarray(side.weights.reshape(count, -1)) for side in (x, y))
+    for regularisation, rounds in ((0.1, 100), (0.01, 1000)):
+        ms = device_ms(lambda: sinkhorn(xs, a, ys, b, regularisation, rounds), 3)
+        error = np.abs(sinkhorn(xs, a, ys, b, regularisation, rounds).get() - exact) / exact
+        print(
+            f"Sinkhorn on the GPU, 30 x 10, regularisation {regularisation}, {rounds} rounds: "
+            f"{count / ms / 1e3:.3f} M/s, relative error {error.mean():.1e} (mean), "
+            f"{error.max():.1e} (largest)"
+        )
+    gx, gy = on_device(x), on_device(y[:1000])
+    ms = device_ms(lambda: _cuda.solve(gx, gy))
+    print(f"ours, exact, 30 x 10: {count * 1000 / ms / 1e3:.1f} M/s")
+    try:
+        import ot  # noqa: F401
+    except ImportError:
+        print("POT in a process pool: POT is not installed")
+        return
+    pairs = [((x[i].points, x[i].weights), (y[i].points, y[i].weights)) for i in range(count)]
+    with multiprocessing.Pool() as pool:
+        pool.map(pot_row, pairs[:100])
+        start = time.perf_counter()
+        pool.map(pot_row, pairs, chunksize=50)
+        rate = count / (time.perf_counter() - start) / 1e6
+        print(f"POT in {os.cpu_count()} processes: {rate:.3f} M/s")
+
+
+if __name__ == "__main__":
+    print(f"{cp.cuda.runtime.getDeviceProperties(0)['name'].decode()}, {os.cpu_count()} CPU cores")
+    for part in sys.argv[1:] or ["kernel", "pipeline", "million", "agreement", "peers"]:
+        print(f"\n## {part}\n")
+        globals()[part]()

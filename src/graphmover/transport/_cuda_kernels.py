@@ -1,0 +1,83 @@
+"""The CUDA sources beside this file, compiled by NVRTC through CuPy at first use and cached."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+#: What NVRTC is given; tests compile with the same.
+OPTIONS = ("-std=c++17",)
+
+#: Which file has which kernels.
+SOURCES = ("transport.cu", "laplacian.cu")
+
+_NEEDED = (
+    "device=\"cuda\" needs CuPy: pip install 'graphmover[cuda]' (CUDA 13; for CUDA 12: "
+    "pip install cupy-cuda12x)"
+)
+
+
+def source(name):
+    """The CUDA C++ text of a file."""
+    return Path(__file__).with_name(name).read_text()
+
+
+def require_gpu() -> None:
+    """Raise an error that says what is missing, unless a GPU can be used."""
+    try:
+        import cupy
+    except ImportError:
+        raise ImportError(_NEEDED) from None
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(f'device="cuda", but no GPU can be used ({error})') from None
+    if not n_devices:
+        raise RuntimeError('device="cuda", but this machine has no GPU')
+
+
+def gpu_is_there() -> bool:
+    """Whether `require_gpu` would pass."""
+    try:
+        require_gpu()
+    except (ImportError, RuntimeError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=len(SOURCES))
+def _module(name):
+    import cupy
+
+    return cupy.RawModule(code=source(name), options=OPTIONS)
+
+
+@lru_cache(maxsize=32)
+def kernel(name, shared_bytes=0, *, file="transport.cu"):
+    """The kernel of that name, allowed so much dynamic shared memory."""
+    function = _module(file).get_function(name)
+    if shared_bytes:
+        function.max_dynamic_shared_size_bytes = shared_bytes
+    return function
+
+
+def shared_memory() -> Any:
+    """The bytes of shared memory that a block may have."""
+    import cupy
+
+    return cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+
+
+def free_memory() -> Any:
+    """The bytes of device memory that are free."""
+    import cupy
+
+    return cupy.cuda.Device().mem_info[0]
+
+
+def release_memory() -> None:
+    """Give what CuPy holds in reserve back to the device."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()

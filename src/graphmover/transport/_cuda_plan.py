@@ -1,0 +1,162 @@
+"""How pairs of graphs become launches on a GPU: bins of like sizes, and the memory each needs.
+
+Problems of one launch have the same number of lanes (``width``) and of rows in memory, so that
+a small problem neither waits for a large one in its warp nor takes its memory. Nothing here
+needs a GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Lanes of a problem with at most 32 sinks: each lets one more problem into a warp of 32.
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32)
+
+#: Graphs from one of these sizes, exclusive, to the next, inclusive, share a bin; beyond, each
+#: bin ends at twice the size of the one before.
+_EDGES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
+
+#: Tables above this many bytes go to scratch memory: in shared memory too few warps would fit.
+_MOST_SHARED = 100 * 1024
+
+#: Sources that the low bits of a packed move can tell apart: 2**LOW_BITS in transport.cu.
+_MOST_PACKED = 1024
+
+#: Problems with more sources than this have a warp each: none has to wait for another.
+_LARGE = 112
+
+#: Bytes of device memory for one chunk of graphs.
+_MOST_AT_ONCE = 2**28
+
+#: Problems of one launch: their numbers fit 31 bits.
+_MOST_PROBLEMS = 2**30
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All pairs of some graphs of x and some graphs of y, solved by one kernel."""
+
+    x_graphs: NDArray[np.int32]
+    y_graphs: NDArray[np.int32]
+    width: int  # lanes of a problem, or 0: more than 32 sinks
+    rows: int  # sources of the largest problem
+    sinks: int  # sinks of the largest problem
+    short: bool  # whether all flows fit 16 bits
+
+    @property
+    def n_problems(self) -> int:
+        """How many pairs."""
+        return len(self.x_graphs) * len(self.y_graphs)
+
+    @property
+    def places(self) -> int:
+        """How many problems a warp holds: small ones as many as its lanes, large ones one."""
+        return 32 // self.width if self.width and self.rows <= _LARGE else 1
+
+    @property
+    def n_warps(self) -> int:
+        """How many warps solve them."""
+        return -(-self.n_problems // self.places)
+
+    def guess_bytes(self, *, packed: bool) -> int:
+        """Memory of one warp with 32-bit costs: `lay_out` in transport.cu.
+
+        Packed: the number of a source is in the low bits of a move.
+        """
+        if packed:
+            return _few_sinks_bytes(self, whole=4, move=4, flow=2 if self.short else 4)
+        return _few_sinks_bytes(self, whole=4, move=8, flow=4)
+
+    def can_be_packed(self, available: int) -> bool:
+        """Whether the packed tables fit their low bits and the shared memory of a block."""
+        fits = fits_shared_memory(self.guess_bytes(packed=True), available)
+        return self.rows <= _MOST_PACKED and fits
+
+    def exact_bytes(self) -> int:
+        """The same with 64 bits."""
+        return _few_sinks_bytes(self, whole=8, move=12, flow=8)
+
+    def many_sinks_bytes(self) -> int:
+        """Memory of one problem with more than 32 sinks: `lay_out_many` in transport.cu."""
+        stride = _rounded_up(self.sinks, 32)
+        cells = self.rows * stride
+        per_sink = 8 + 8 + 8 + 4 + 4
+        words = _rounded_up(self.rows, 32) // 32
+        return _rounded_up(
+            cells * (8 + 8) + stride * stride * (8 + 4) + stride * (per_sink + 4 * words), 16
+        )
+
+
+def launches(
+    x_sizes: NDArray[np.int64],
+    y_sizes: NDArray[np.int64],
+    x_totals: NDArray[np.int64],
+    y_totals: NDArray[np.int64],
+) -> list[Launch]:
+    """Cut all pairs of graphs that have nodes into launches, the most work first."""
+    plan = []
+    for x_graphs in _bins(x_sizes):
+        for y_graphs in _bins(y_sizes):
+            most = sorted((int(x_sizes[x_graphs[-1]]), int(y_sizes[y_graphs[-1]])))
+            width = next((w for w in WIDTHS if w >= most[0]), 0)
+            total = int(x_totals[x_graphs].max()) * int(y_totals[y_graphs].max())
+            at_once = max(1, _MOST_PROBLEMS // len(y_graphs))
+            for start in range(0, len(x_graphs), at_once):
+                chosen = x_graphs[start : start + at_once]
+                plan.append(Launch(chosen, y_graphs, width, most[1], most[0], total < 2**16))
+    plan.sort(key=lambda launch: -launch.n_warps * launch.rows * launch.sinks)
+    return plan
+
+
+def fits_shared_memory(n_bytes: int, available: int) -> bool:
+    """Whether a warp's tables go to shared memory, of which a block can have so much."""
+    return n_bytes <= min(available, _MOST_SHARED)
+
+
+def scratch_slots(n_bytes: int, n_warps: int, n_processors: int, budget: int) -> int:
+    """How many warps at once work in scratch memory of at most ``budget`` bytes."""
+    if n_bytes > budget:
+        raise MemoryError(
+            f"one transport problem needs {n_bytes / 2**30:.1f} GiB of device memory, and "
+            f'{budget / 2**30:.1f} GiB are free: use device="cpu", or smaller graphs'
+        )
+    return int(min(n_warps, 16 * n_processors, budget // n_bytes))
+
+
+def chunking(
+    x_counts: NDArray[np.int64], n_y_graphs: int, free_bytes: int
+) -> tuple[NDArray[np.int64], int]:
+    """The bytes that each graph of x takes on the device, and how many to take at once.
+
+    A pair takes 8 bytes for its distance and 8 on the list of what is to be solved again; a
+    node, with all that is made of it on the way, some 400.
+    """
+    work = 16 * n_y_graphs + 400 * (x_counts + 1)
+    return work, min(free_bytes // 8, _MOST_AT_ONCE)
+
+
+def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    """The graphs that have nodes, by like size, each bin in order of size."""
+    edges = list(_EDGES)
+    while edges[-1] < sizes.max(initial=0):
+        edges.append(2 * edges[-1])
+    order = np.argsort(sizes, kind="stable").astype(np.int32)
+    cuts = np.searchsorted(sizes[order], edges, side="right")
+    return [order[a:b] for a, b in pairwise(cuts) if b > a]
+
+
+def _few_sinks_bytes(launch: Launch, *, whole: int, move: int, flow: int) -> int:
+    rows, width = launch.rows, launch.width
+    columns = (width * launch.places + 1) | 1
+    words = _rounded_up(rows, 32) // 32
+    costs = _rounded_up(columns * max(rows * whole + width * move, width * 8), 8)
+    flows = _rounded_up(columns * rows * flow, 8)
+    return _rounded_up(costs + flows + columns * 4 * (words + 1), 16)
+
+
+def _rounded_up(number: int, step: int) -> int:
+    return -(-number // step) * step

@@ -1,0 +1,124 @@
+"""transport.cu compiled for the CPU with simulator/: the GPU's own code, where there is no GPU."""
+
+import ctypes
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from graphmover.transport import _cuda_plan
+from graphmover.transport._problem import prepare
+
+SIMULATOR = Path(__file__).parent / "simulator"
+KERNELS = Path(_cuda_plan.__file__).with_name("transport.cu")
+SHARED = "extern __shared__ __align__(16) char shared[];"
+
+
+def compiler():
+    return shutil.which("g++") or shutil.which("clang++")
+
+
+def build(folder, *options):
+    """Compile the kernels and load them."""
+    text = KERNELS.read_text()
+    assert SHARED in text
+    (folder / "transport.cpp").write_text(text.replace(SHARED, "static char* shared;"))
+    library = folder / "kernels.so"
+    command = [compiler(), "-std=c++17", "-O1", "-w", "-shared", "-fPIC", *options]
+    define = f'-DTRANSPORT="{folder / "transport.cpp"}"'
+    harness = str(SIMULATOR / "harness.cpp")
+    subprocess.run([*command, define, harness, "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+@dataclass
+class HostSide:
+    """What `_cuda_side.DeviceSide` is, with NumPy's arrays."""
+
+    arrays: list
+    sizes: np.ndarray
+    totals: np.ndarray
+    table: np.ndarray
+
+
+def host_side(nodes):
+    labels = np.empty(0, np.int64) if nodes.labels is None else nodes.labels
+    side = prepare(nodes.points, nodes.masses, nodes.offsets, labels)
+    d = side.points.shape[1]
+    coarse = np.zeros((len(side.points), -(-d // 4) * 4), np.float32)
+    coarse[:, :d] = side.points
+    sizes = np.diff(side.offsets)
+    rounded = np.concatenate(
+        [
+            np.diff((np.cumsum(masses) / masses.sum() * 2**53).astype(np.int64), prepend=0)
+            for masses in np.split(side.masses, side.offsets[1:-1])
+        ]
+    )
+    arrays = [
+        side.points,
+        coarse,
+        side.masses,
+        rounded,
+        side.offsets.astype(np.int32),
+        side.labels if len(side.labels) else None,
+        side.low,
+        side.high,
+        side.totals,
+    ]
+    table = np.array([0 if a is None else a.ctypes.data for a in arrays], np.uint64)
+    return HostSide(arrays, sizes, side.totals, table)
+
+
+def distances(kernels, x, y, *, guess=True, shared=True):
+    """All distances as `_cuda.solve` computes them, and how many had to be solved again."""
+    x, y = host_side(x), host_side(y)
+    out = np.full((len(x.sizes), len(y.sizes)), np.inf)
+    n_again = 0
+    for launch in _cuda_plan.launches(x.sizes, y.sizes, x.totals, y.totals):
+        again = np.zeros((launch.n_problems, 2), np.int32)
+        count = np.zeros(1, np.int32)
+        arguments = (launch, x, y, out, again, count)
+        if not launch.width:
+            run(kernels, "solve_many_sinks", launch.many_sinks_bytes(), False, *arguments)
+            continue
+        if guess:
+            packed = shared and launch.can_be_packed(10**9)
+            step = "guess_short" if packed and launch.short else "guess"
+            run(kernels, step, launch.guess_bytes(packed=packed), packed, *arguments)
+        else:
+            again[:] = [(g, r) for g in launch.x_graphs for r in launch.y_graphs]
+            count[0] = len(again)
+        n_again += count[0]
+        n_bytes = launch.exact_bytes()
+        fits = shared and _cuda_plan.fits_shared_memory(n_bytes, 10**9)
+        run(kernels, "solve_exactly", n_bytes, fits, *arguments, listed=True)
+    return out, n_again
+
+
+def run(kernels, step, n_bytes, shared, launch, x, y, out, again, count, *, listed=False):
+    function = kernels[f"run_{step}_in_{'shared' if shared else 'scratch'}_memory"]
+
+    def address(array):
+        return ctypes.c_void_p(array.ctypes.data)
+
+    function(
+        ctypes.c_int(launch.n_warps),
+        ctypes.c_long(n_bytes if shared else 16),
+        address(x.table),
+        address(y.table),
+        None if listed else address(launch.x_graphs),
+        ctypes.c_int(len(launch.x_graphs)),
+        None if listed else address(launch.y_graphs),
+        ctypes.c_int(len(launch.y_graphs)),
+        ctypes.c_int(x.arrays[0].shape[1]),
+        ctypes.c_int(launch.width or launch.sinks),
+        ctypes.c_int(launch.rows),
+        ctypes.c_int(launch.places),
+        ctypes.c_longlong(n_bytes if not shared else 16),
+        address(out),
+        ctypes.c_longlong(out.shape[1]),
+        address(again),
+        address(count),
+    )

@@ -1,0 +1,135 @@
+"""The GPU engine on a GPU, against the CPU engine: ``make test-gpu``."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_transport import random_nodes
+
+import graphmover as gm
+from graphmover import _cuda_pipeline
+from graphmover.transport._cuda_kernels import gpu_is_there
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not gpu_is_there(), reason="no GPU, or no CuPy"),
+]
+
+
+def assert_agree(x, y):
+    on_gpu = gm.earth_movers_distance(x, y, device="cuda")
+    np.testing.assert_allclose(on_gpu, gm.earth_movers_distance(x, y, n_jobs=-1), rtol=1e-9)
+    np.testing.assert_array_equal(gm.earth_movers_distance(x, y, device="cuda"), on_gpu)
+
+
+@pytest.mark.parametrize("d", [1, 3, 6, 9])
+@pytest.mark.parametrize("labels", [0, 3])
+@pytest.mark.parametrize("grid", [0, 3])
+def test_random_problems(d, labels, grid):
+    rng = np.random.default_rng(d)
+    x = random_nodes(rng, 300, 60, d=d, labels=labels, grid=grid)
+    assert_agree(x, random_nodes(rng, 220, 32, d=d, labels=labels, grid=grid))
+
+
+@pytest.mark.parametrize("most_mass", [2**9, 2**20, 2**45])
+def test_heavy_masses(most_mass):
+    rng = np.random.default_rng(1)
+    x, y = (random_nodes(rng, 100, n, most_mass=most_mass) for n in (60, 32))
+    assert_agree(x, y)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
+def test_huge_and_tiny_scales(scale):
+    rng = np.random.default_rng(2)
+    assert_agree(*(random_nodes(rng, 50, n, scale=scale) for n in (60, 32)))
+
+
+@pytest.mark.parametrize("n_x, n_y", [(1000, 32), (5000, 30), (90, 70), (300, 250)])
+def test_large_graphs(n_x, n_y):
+    rng = np.random.default_rng(3)
+    assert_agree(random_nodes(rng, 6, n_x), random_nodes(rng, 8, n_y))
+
+
+def test_graphs_without_nodes():
+    x = gm.NodeEmbeddings(np.zeros((1, 2)), [1], [0, 0, 1])
+    distances = gm.earth_movers_distance(x, x, device="cuda")
+    np.testing.assert_array_equal(distances, [[np.inf, np.inf], [np.inf, 0]])
+    empty = gm.NodeEmbeddings(np.zeros((0, 2)), np.zeros(0, int), [0])
+    assert gm.earth_movers_distance(empty, x, device="cuda").shape == (0, 2)
+
+
+def test_points_of_small_and_large_graphs():
+    graphs = gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
+    star = gm.Graph(400, [(0, i) for i in range(1, 400)])
+    batch = gm.as_graph_batch([*graphs, star, gm.Graph(1, []), gm.Graph(0, [])])
+    on_gpu = _cuda_pipeline.embed_nodes_on_gpu(batch, 6, use_node_labels=False, wl_iterations=0)
+    expected = gm.embed_nodes(batch, 6, use_node_labels=False)
+    np.testing.assert_allclose(on_gpu.points, expected.points, atol=1e-8)
+    np.testing.assert_array_equal(on_gpu.masses, expected.masses)
+
+
+@pytest.mark.parametrize("wl_iterations, sampling", [(0, "anchor"), (2, "anchor"), (0, "uniform")])
+def test_the_whole_way_from_graphs_to_features(wl_iterations, sampling):
+    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    options = {"wl_iterations": wl_iterations, "sampling": sampling, "random_state": 0}
+    model = gm.RandomGraphEmbedding(64, gamma=1.0, device="cuda", **options)
+    features = model.fit_transform(graphs)
+    np.testing.assert_allclose(model.transform(graphs), features, rtol=1e-12)
+    np.testing.assert_array_equal(model.transform(graphs)[5:9], model.transform(graphs[5:9]))
+    expected = model.set_params(device="cpu").transform(graphs)
+    np.testing.assert_allclose(features, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("node_embedding", ["return-probability", "degree"])
+def test_every_choice_of_points_and_masses(node_embedding):
+    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(
+        64, node_embedding=node_embedding, node_mass="equal", random_state=0, device="cuda"
+    ).fit(graphs)
+    on_gpu = model.distances(graphs)
+    expected = model.set_params(device="cpu").distances(graphs)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-14)
+
+
+def test_many_chunks_give_the_same_bits(monkeypatch):
+    from graphmover.transport import _cuda_plan
+
+    graphs = gm.make_graph_families(300, random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    at_once = model.transform(graphs)
+    monkeypatch.setattr(_cuda_plan, "_MOST_AT_ONCE", 2**18)
+    np.testing.assert_array_equal(model.transform(graphs), at_once)
+
+
+def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
+    rng = np.random.default_rng(4)
+    x, y = random_nodes(rng, 200, 9), random_nodes(rng, 100, 9)
+    gm.earth_movers_distance(x, y, device="auto", progress="distances")
+    gm.earth_movers_distance(x[:2], y, device="auto", progress="distances")
+    error = capsys.readouterr().err
+    assert "distances (cuda)" in error
+    assert "distances (cpu)" in error
+
+
+@pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
+def test_compute_sanitizer(tool):  # racecheck takes minutes
+    sanitizer = shutil.which("compute-sanitizer")
+    if sanitizer is None:
+        pytest.skip("compute-sanitizer is not installed")
+    script = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "import numpy as np, graphmover as gm\n"
+        "from test_transport import random_nodes\n"
+        "rng = np.random.default_rng(0)\n"
+        "x, y = random_nodes(rng, 20, 40, labels=2), random_nodes(rng, 20, 40, labels=2)\n"
+        "gm.earth_movers_distance(x, y, device='cuda')\n"
+        "x, y = random_nodes(rng, 2, 900), random_nodes(rng, 4, 12, most_mass=2**40)\n"
+        "gm.earth_movers_distance(x, y, device='cuda')\n"
+    )
+    command = [sanitizer, "--tool", tool, "--error-exitcode", "9", sys.executable, "-c", script]
+    folder = Path(__file__).parent.parent
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
