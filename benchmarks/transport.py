@@ -199,7 +199,7 @@ def shapes(rounds: int) -> None:
     header()
     ratios = []
     for n, m in SHAPES:
-        n_x, n_y = (40, 100) if n <= 75 else (12, 40) if n <= 500 else (3, 20)
+        n_x, n_y = (300, 100) if n <= 75 else (12, 40) if n <= 500 else (3, 20)
         x, y = random_nodes(rng, n_x, n, 4), random_nodes(rng, n_y, m, 1)
         ratios.append(compare(f"{n}x{m}", x, y, rounds, 100 if n <= 500 else 6, rng))
     mean = np.exp(np.mean(np.log(ratios)))
