@@ -58,6 +58,27 @@ def grid(width, height):
     return gm.Graph(width * height, np.concatenate([across, down]))
 
 
+def path_eigenpairs(n):
+    """The normalised Laplacian of a path, in closed form: eigenvalues, eigenvectors."""
+    degrees = np.full(n, 2.0)
+    degrees[[0, -1]] = 1
+    angles = np.pi * np.arange(n) / (n - 1)
+    vectors = np.sqrt(degrees)[:, np.newaxis] * np.cos(np.outer(np.arange(n), angles))
+    return 1 - np.cos(angles), vectors / np.linalg.norm(vectors, axis=0)
+
+
+def product_of_paths(width, height):
+    """A grid with weights such that its Laplacian is the mean of those of its two paths."""
+    flat = grid(width, height)
+    ends = np.stack(np.unravel_index(flat.edges, (width, height)), axis=-1)
+    same_row = ends[:, 0, 0] == ends[:, 1, 0]
+    weights = [
+        1 + (0 < row < width - 1) if is_in_row else 1 + (0 < column < height - 1)
+        for (row, column), is_in_row in zip(ends[:, 0].tolist(), same_row, strict=True)
+    ]
+    return gm.Graph(flat.n_nodes, flat.edges, edge_weights=weights)
+
+
 def ring_of_cliques(n_cliques, size):
     edges = disjoint_union(*[complete(size)] * n_cliques).edges
     bridges = [(size * k, size * ((k + 1) % n_cliques) + 1) for k in range(n_cliques)]
@@ -94,6 +115,18 @@ def test_both_solvers_equal_the_oracle(seed, n, d, weighted, large):
     expected = naive.node_points(graph, d) if graph.n_nodes <= 60 else dense(graph, d)
     assert dense(graph, d) == pytest.approx(expected, abs=1e-8)
     assert sparse(graph, d) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("width, height", [(23, 14), (97, 41)])
+def test_a_grid_in_closed_form(width, height):
+    (rows, across), (columns, down) = path_eigenpairs(width), path_eigenpairs(height)
+    values = (rows[:, np.newaxis] + columns) / 2
+    smallest = np.argsort(values, axis=None)[:6]
+    i, j = np.unravel_index(smallest, values.shape)
+    expected = np.abs(across[:, np.newaxis, i] * down[np.newaxis, :, j]).reshape(-1, 6)
+    graph = product_of_paths(width, height)
+    assert points(graph) == pytest.approx(expected, abs=1e-8)
+    assert sparse(graph) == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", [*HARD, *SYMMETRIC])
