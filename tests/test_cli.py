@@ -194,6 +194,57 @@ def test_errors_are_one_line_and_leave_nothing(tu_folder, tmp_path, code, argume
     assert not list(tmp_path.iterdir())
 
 
+def test_a_gpu_that_is_not_there_is_one_line(tu_folder, tmp_path):
+    (tmp_path / "cupy.py").write_text(
+        "class CUDARuntimeError(RuntimeError): pass\n"
+        "class runtime: pass\n"
+        "class cuda: pass\n"
+        "def getDeviceCount(): raise CUDARuntimeError('no CUDA-capable device')\n"
+        "cuda.runtime, runtime.CUDARuntimeError = runtime, CUDARuntimeError\n"
+        "runtime.getDeviceCount = getDeviceCount\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    answer = run(
+        *["embed", str(tu_folder), "-o", str(tmp_path / "z.npy"), "--device", "cuda"],
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert answer.returncode == 1
+    assert answer.stderr == (
+        "graphmover: --device cuda, but no GPU can be used (no CUDA-capable device): take "
+        "--device cpu, or --device auto for a GPU where there is one\n"
+    )
+
+
+def test_a_source_is_never_replaced(tu_folder, tmp_path):
+    pytest.importorskip("pyarrow")
+    source = tmp_path / "x.parquet"
+    gm.write_graphs(gm.load_dataset(tu_folder), source)
+    (tmp_path / "link.parquet").symlink_to(source)
+    before = source.read_bytes()
+    for command in (["convert"], ["embed", "-r", "2", "-o"]):
+        for output in ("x.parquet", "./x.parquet", "link.parquet"):
+            answer = run(*command[:1], "x.parquet", *command[1:], output, cwd=tmp_path)
+            assert answer.returncode == 1
+            assert "it is the source" in answer.stderr
+            assert len(answer.stderr.splitlines()) == 1
+    assert source.read_bytes() == before
+    model = gm.RandomGraphEmbedding(2, random_state=0).fit(gm.read_graphs(source).graphs)
+    with pytest.raises(ValueError, match="it is the source"):
+        model.transform_to(source, source)
+
+
+def test_info_of_nothing(tmp_path):
+    pytest.importorskip("networkx")
+    (tmp_path / "empty.jsonl").touch()
+    answer = run("info", "empty.jsonl", cwd=tmp_path)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr == "graphmover: empty.jsonl holds no graphs\n"
+    (tmp_path / "no-nodes.jsonl").write_text('{"nodes": [], "edges": []}\n')
+    answer = run("info", "no-nodes.jsonl", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "degrees\n" in answer.stdout
+
+
 def test_debug_shows_where_it_happened(tmp_path):
     for arguments in (["--debug", "info", "no.parquet"], ["info", "no.parquet", "--debug"]):
         answer = run(*arguments, cwd=tmp_path)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphmover import __version__, _cuda_pipeline
 from graphmover._checks import is_choice_of_labels, is_whole
-from graphmover._files import replacing
+from graphmover._files import replacing, require_other_file
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover._random import random_generator
 from graphmover.datasets import iter_batches
@@ -289,6 +289,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         True
         """
         check_is_fitted(self)
+        require_other_file(source, output)
         n_features = len(self.random_graphs_)
         if batch_size is None:
             batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))

@@ -112,6 +112,8 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
                 low, high = min(low, batch.target.min()), max(high, batch.target.max())
             else:
                 classes.update(batch.target.tolist())
+    if not summary.graphs:
+        raise ValueError(f"{source} holds no graphs")
     summary.node_labels = len(labels)
     summary.node_histogram, summary.degree_histogram = _ranges(sizes), _ranges(degrees)
     if classes:

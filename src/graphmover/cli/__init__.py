@@ -54,7 +54,7 @@ def main() -> None:
     except _UsageError as error:
         _complain(error.format_message())
         sys.exit(_WRONG_USE)
-    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+    except (ImportError, MemoryError, OSError, RuntimeError, TypeError, ValueError) as error:
         if debug:
             raise
         _complain(in_words_of_options(str(error) or "out of memory"))

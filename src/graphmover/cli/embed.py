@@ -51,11 +51,12 @@ def embed(
 
     After a crash, a kill or Ctrl-C the same command goes on where it stopped.
     """
-    from graphmover._files import require_writable
+    from graphmover._files import require_other_file, require_writable
     from graphmover.output import finisher_of
 
     if str(output) != "-":  # what cannot be written is an error before the work, not after it
         finisher_of(output)
+        require_other_file(source, output)
         require_writable(output)
     if not hasattr(embedding, "random_graphs_"):
         fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)

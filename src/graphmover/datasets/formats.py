@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 
 from graphmover._checks import require_whole
 from graphmover._converters import converter_of
-from graphmover._files import replacing
+from graphmover._files import replacing, require_other_file
 from graphmover.datasets._chunks import in_batches, joined, naming, rows_of
 from graphmover.datasets._dataset import Dataset
 from graphmover.datasets.edge_csv import EDGES, read_edge_csv
@@ -145,7 +145,7 @@ def write_graphs(
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted piece by piece.
     path : path
-        It must end in ``.parquet`` or ``.jsonl``.
+        It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and not be the source.
     batch_size : int
         Graphs held in memory at once, and in each row group of a Parquet file.
 
@@ -163,6 +163,7 @@ def write_graphs(
     1
     """
     write = writer_of(path)
+    require_other_file(source, path)
     batches = iter_batches(source, batch_size, target_column=target_column)
     with replacing(path) as file:
         return write(file, batches)
