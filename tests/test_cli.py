@@ -174,10 +174,12 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (1, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
         (1, ["evaluate", "TOY", "--folds", "20"], "expected at least 2 classes and --folds 20"),
         (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
+        (1, ["datasets", "MUTGA"], "no set of the collection is like that. Did you mean MUTAG"),
+        (1, ["convert", "TOY.zip", "x.jsonl"], "or zip TOY.zip. Did you mean the name TOY?"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "wide"], "--gamma: must be a positive"),
         (2, ["embed", "TOY", "-o", "z.npy", "-r", "0"], "Invalid value for '--components'"),
         (2, ["embed", "TOY"], "Missing option"),
-        (2, ["info"], "Missing argument"),
+        (2, ["info"], "Missing argument 'SOURCE'"),
         (2, ["mebed"], "No such command"),
     ],
 )

@@ -56,8 +56,9 @@ class Device(StrEnum):
 Source = Annotated[
     str,
     typer.Argument(
-        help="A .parquet, .jsonl, .smi, .csv, .graphml or .gml file, a folder of CSV, GraphML or "
-        "GML files, or a TU set: its name, folder or zip."
+        help="A .parquet, .jsonl, .ndjson, .smi, .csv, .graphml or .gml file, a folder of CSV, "
+        "GraphML or GML files, or a TU set: its name, folder or zip.",
+        metavar="SOURCE",
     ),
 ]
 TargetColumn = Annotated[

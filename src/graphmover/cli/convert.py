@@ -13,7 +13,9 @@ from graphmover.cli._options import BatchSize, Quiet, Source, TargetColumn
 
 def convert(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="A .parquet or .jsonl file.")],
+    output: Annotated[
+        Path, typer.Argument(help="A .parquet, .jsonl or .ndjson file.", metavar="OUTPUT")
+    ],
     target_column: TargetColumn = None,
     batch_size: BatchSize = None,
     quiet: Quiet = False,
