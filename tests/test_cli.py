@@ -97,6 +97,24 @@ def test_demo(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
 
+def test_demo_without_matplotlib(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
+    small = ["demo", "--graphs", "60", "-r", "8"]
+    answer = run(*small, **options)
+    assert answer.returncode == 0, answer.stderr
+    assert "RGE(ASG), R = 8" in answer.stdout
+    assert "Picture" not in answer.stdout
+    assert answer.stderr.endswith(
+        "graphmover: no picture is drawn: pictures need matplotlib: "
+        "pip install 'graphmover[figures]'\n"
+    )
+    answer = run(*small, "--picture", "p.png", **options)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr.startswith("graphmover: pictures need matplotlib")
+
+
 def test_embed_takes_the_choice_of_points_and_masses(tu_folder, tmp_path):
     choice = ["--node-embedding", "return-probability", "--node-mass", "equal", "-r", "8"]
     answer = run("embed", str(tu_folder), "-o", str(tmp_path / "z.npy"), *choice, "-q")
@@ -154,24 +172,28 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
     [
         (1, ["embed", "NOSUCH", "-o", "z.npy"], "'NOSUCH'"),
         (1, ["embed", "no.parquet", "-o", "z.npy"], "there is no file no.parquet"),
-        (1, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
-        (1, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
+        (2, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
+        (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
         (
-            1,
+            2,
             ["embed", "TOY", "-o", "z.npy", "--sampling", "uniform", "--node-labels", "yes"],
             "--node-labels yes needs --sampling anchor: uniform",
         ),
         (
-            1,
+            2,
             ["fit", "TOY", "-m", "m.npz", "--sampling", "uniform", "--wl-iterations", "2"],
             "--wl-iterations 2 needs --sampling anchor: uniform",
         ),
-        (1, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "--jobs must be None or a whole number"),
+        (2, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "'-j': must be a whole number other than"),
+        (2, ["demo", "-j", "0"], "'-j': must be a whole number other than 0"),
+        (2, ["fit", "TOY", "-m", "m"], "cannot save a model as m: expected a name that ends in .n"),
+        (2, ["embed", "TOY", "-o", "z.npy", "-m", "m"], "cannot save a model as m: expected a na"),
+        (2, ["embed", "TOY", "-o", "z.npy", "--sampling", "x"], "'--sampling': 'x' is not one of"),
         (1, ["embed", "TOY", "-o", "z.npy", "--target-column", "y"], "TU set, whose target"),
         (1, ["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
         (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
-        (1, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
-        (1, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
+        (2, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
+        (2, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
         (1, ["evaluate", "TOY", "--folds", "20"], "expected at least 2 classes and --folds 20"),
         (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
         (1, ["datasets", "MUTGA"], "no set of the collection is like that. Did you mean MUTAG"),
@@ -261,7 +283,7 @@ def test_a_model_is_fitted_once_and_used_again(tu_folder, tmp_path):
     fitted = gm.RandomGraphEmbedding.load(tmp_path / "m.npz")
     assert (fitted.n_components, fitted.random_state, fitted.wl_iterations_) == (8, 3, 1)
     embed = ["embed", str(tu_folder), "-q"]
-    first = run(*embed, "-o", "1.npy", "--model", "m.npz", "--json", cwd=tmp_path)
+    first = run(*embed, "-o", "1.npy", "-m", "m.npz", "--json", cwd=tmp_path)
     assert json.loads(first.stdout) == {"output": "1.npy", "graphs": 30, "features": 8}
     second = run(*embed, "-o", "2.npy", "--model", "new.npz", *options, cwd=tmp_path)
     assert second.returncode == 0, second.stderr
@@ -294,6 +316,7 @@ def test_convert_and_info(tu_folder, tmp_path):
     summary, other = (json.loads(answer.stdout) for answer in answers)
     assert summary == other
     assert summary["graphs"] == 30
+    assert summary["target"] == {"classes": {"0": 15, "1": 15}}
     assert summary["nodes"] == {"total": 180, "least": 4, "most": 8, "mean": 6.0}
     assert summary["edges"]["total"] == 165
     assert summary["degree_histogram"] == {"1": 30, "2-3": 150}

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from graphmover.cli._options import BatchSize, Quiet, Source, TargetColumn
+from graphmover.cli._words import checking_options
 
 
 def convert(
@@ -22,7 +23,10 @@ def convert(
 ) -> None:
     """Write a collection of graphs in another format."""
     from graphmover.datasets import write_graphs
+    from graphmover.datasets.formats import writer_of
 
+    with checking_options():
+        writer_of(output)
     n_graphs = write_graphs(
         source, output, target_column=target_column, batch_size=batch_size or 10_000
     )
