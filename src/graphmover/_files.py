@@ -27,10 +27,7 @@ def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
         return
     read, written = Path(source).expanduser(), Path(output)
     if read.is_file() and written.exists() and read.samefile(written):
-        raise ValueError(
-            f"cannot write {written}: it is the source, of which not all would be kept; expected "
-            f"the name of another file"
-        )
+        raise ValueError(f"cannot write {written}: it is the source, expected another file")
 
 
 @contextmanager
