@@ -97,6 +97,24 @@ def test_demo(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
 
+def test_demo_without_matplotlib(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
+    small = ["demo", "--graphs", "60", "-r", "8"]
+    answer = run(*small, **options)
+    assert answer.returncode == 0, answer.stderr
+    assert "RGE(ASG), R = 8" in answer.stdout
+    assert "Picture" not in answer.stdout
+    assert answer.stderr.endswith(
+        "graphmover: no picture is drawn: pictures need matplotlib: "
+        "pip install 'graphmover[figures]'\n"
+    )
+    answer = run(*small, "--picture", "p.png", **options)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr.startswith("graphmover: pictures need matplotlib")
+
+
 def test_embed_takes_the_choice_of_points_and_masses(tu_folder, tmp_path):
     choice = ["--node-embedding", "return-probability", "--node-mass", "equal", "-r", "8"]
     answer = run("embed", str(tu_folder), "-o", str(tmp_path / "z.npy"), *choice, "-q")
@@ -154,30 +172,36 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
     [
         (1, ["embed", "NOSUCH", "-o", "z.npy"], "'NOSUCH'"),
         (1, ["embed", "no.parquet", "-o", "z.npy"], "there is no file no.parquet"),
-        (1, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
-        (1, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
+        (2, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
+        (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
         (
-            1,
+            2,
             ["embed", "TOY", "-o", "z.npy", "--sampling", "uniform", "--node-labels", "yes"],
             "--node-labels yes needs --sampling anchor: uniform",
         ),
         (
-            1,
+            2,
             ["fit", "TOY", "-m", "m.npz", "--sampling", "uniform", "--wl-iterations", "2"],
             "--wl-iterations 2 needs --sampling anchor: uniform",
         ),
-        (1, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "--jobs must be None or a whole number"),
+        (2, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "'-j': must be a whole number other than"),
+        (2, ["demo", "-j", "0"], "'-j': must be a whole number other than 0"),
+        (2, ["fit", "TOY", "-m", "m"], "cannot save a model as m: expected a name that ends in .n"),
+        (2, ["embed", "TOY", "-o", "z.npy", "-m", "m"], "cannot save a model as m: expected a na"),
+        (2, ["embed", "TOY", "-o", "z.npy", "--sampling", "x"], "'--sampling': 'x' is not one of"),
         (1, ["embed", "TOY", "-o", "z.npy", "--target-column", "y"], "TU set, whose target"),
         (1, ["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
         (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
-        (1, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
-        (1, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
+        (2, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
+        (2, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
         (1, ["evaluate", "TOY", "--folds", "20"], "expected at least 2 classes and --folds 20"),
         (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
+        (1, ["datasets", "MUTGA"], "no set of the collection is like that. Did you mean MUTAG"),
+        (1, ["convert", "TOY.zip", "x.jsonl"], "or zip TOY.zip. Did you mean the name TOY?"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "wide"], "--gamma: must be a positive"),
         (2, ["embed", "TOY", "-o", "z.npy", "-r", "0"], "Invalid value for '--components'"),
         (2, ["embed", "TOY"], "Missing option"),
-        (2, ["info"], "Missing argument"),
+        (2, ["info"], "Missing argument 'SOURCE'"),
         (2, ["mebed"], "No such command"),
     ],
 )
@@ -194,6 +218,57 @@ def test_errors_are_one_line_and_leave_nothing(tu_folder, tmp_path, code, argume
     assert not list(tmp_path.iterdir())
 
 
+def test_a_gpu_that_is_not_there_is_one_line(tu_folder, tmp_path):
+    (tmp_path / "cupy.py").write_text(
+        "class CUDARuntimeError(RuntimeError): pass\n"
+        "class runtime: pass\n"
+        "class cuda: pass\n"
+        "def getDeviceCount(): raise CUDARuntimeError('no CUDA-capable device')\n"
+        "cuda.runtime, runtime.CUDARuntimeError = runtime, CUDARuntimeError\n"
+        "runtime.getDeviceCount = getDeviceCount\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    answer = run(
+        *["embed", str(tu_folder), "-o", str(tmp_path / "z.npy"), "--device", "cuda"],
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert answer.returncode == 1
+    assert answer.stderr == (
+        "graphmover: --device cuda, but no GPU can be used (no CUDA-capable device): take "
+        "--device cpu, or --device auto for a GPU where there is one\n"
+    )
+
+
+def test_a_source_is_never_replaced(tu_folder, tmp_path):
+    pytest.importorskip("pyarrow")
+    source = tmp_path / "x.parquet"
+    gm.write_graphs(gm.load_dataset(tu_folder), source)
+    (tmp_path / "link.parquet").symlink_to(source)
+    before = source.read_bytes()
+    for command in (["convert"], ["embed", "-r", "2", "-o"]):
+        for output in ("x.parquet", "./x.parquet", "link.parquet"):
+            answer = run(*command[:1], "x.parquet", *command[1:], output, cwd=tmp_path)
+            assert answer.returncode == 1
+            assert "it is the source" in answer.stderr
+            assert len(answer.stderr.splitlines()) == 1
+    assert source.read_bytes() == before
+    model = gm.RandomGraphEmbedding(2, random_state=0).fit(gm.read_graphs(source).graphs)
+    with pytest.raises(ValueError, match="it is the source"):
+        model.transform_to(source, source)
+
+
+def test_info_of_nothing(tmp_path):
+    pytest.importorskip("networkx")
+    (tmp_path / "empty.jsonl").touch()
+    answer = run("info", "empty.jsonl", cwd=tmp_path)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr == "graphmover: empty.jsonl holds no graphs\n"
+    (tmp_path / "no-nodes.jsonl").write_text('{"nodes": [], "edges": []}\n')
+    answer = run("info", "no-nodes.jsonl", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "degrees\n" in answer.stdout
+
+
 def test_debug_shows_where_it_happened(tmp_path):
     for arguments in (["--debug", "info", "no.parquet"], ["info", "no.parquet", "--debug"]):
         answer = run(*arguments, cwd=tmp_path)
@@ -208,7 +283,7 @@ def test_a_model_is_fitted_once_and_used_again(tu_folder, tmp_path):
     fitted = gm.RandomGraphEmbedding.load(tmp_path / "m.npz")
     assert (fitted.n_components, fitted.random_state, fitted.wl_iterations_) == (8, 3, 1)
     embed = ["embed", str(tu_folder), "-q"]
-    first = run(*embed, "-o", "1.npy", "--model", "m.npz", "--json", cwd=tmp_path)
+    first = run(*embed, "-o", "1.npy", "-m", "m.npz", "--json", cwd=tmp_path)
     assert json.loads(first.stdout) == {"output": "1.npy", "graphs": 30, "features": 8}
     second = run(*embed, "-o", "2.npy", "--model", "new.npz", *options, cwd=tmp_path)
     assert second.returncode == 0, second.stderr
@@ -241,6 +316,7 @@ def test_convert_and_info(tu_folder, tmp_path):
     summary, other = (json.loads(answer.stdout) for answer in answers)
     assert summary == other
     assert summary["graphs"] == 30
+    assert summary["target"] == {"classes": {"0": 15, "1": 15}}
     assert summary["nodes"] == {"total": 180, "least": 4, "most": 8, "mean": 6.0}
     assert summary["edges"]["total"] == 165
     assert summary["degree_histogram"] == {"1": 30, "2-3": 150}

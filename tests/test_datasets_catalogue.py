@@ -5,7 +5,7 @@ import pytest
 from test_datasets_tu import REAL
 
 from graphmover.datasets import catalogue
-from graphmover.datasets.catalogue import CATEGORIES, nearest_names
+from graphmover.datasets.catalogue import CATEGORIES, did_you_mean
 
 SETS = {info.name: info for info in catalogue()}
 
@@ -39,10 +39,10 @@ def test_pandas_takes_it():
 
 
 def test_likely_names():
-    assert nearest_names("mutag")[0] == "MUTAG"
-    assert nearest_names("IMDB_BINARY")[0] == "IMDB-BINARY"
-    assert nearest_names("PROTEIN")[0] == "PROTEINS"
-    assert nearest_names("???") == []
+    assert did_you_mean("mutag").startswith(" Did you mean MUTAG")
+    assert did_you_mean("IMDB_BINARY").startswith(" Did you mean IMDB-BINARY")
+    assert did_you_mean("PROTEIN").startswith(" Did you mean PROTEINS")
+    assert did_you_mean("???") == ""
 
 
 @pytest.mark.parametrize("name", sorted(set(REAL) & set(SETS)))

@@ -27,7 +27,7 @@ def read(path, **options):
     return gm.read_graphs(path, **options)
 
 
-@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "ndjson"])
 @pytest.mark.parametrize("batch_size", [7, 1000])
 def test_what_is_written_is_read(families, tmp_path, ending, batch_size):
     path = tmp_path / f"f.{ending}"
@@ -221,13 +221,21 @@ def test_a_folder_of_csv(tmp_path):
 @pytest.mark.parametrize(
     "files, message",
     [
-        ({"nodes": NODES.replace("node", "knot"), "edges": EDGES}, "nodes.csv: there is no one"),
+        (
+            {"nodes": NODES.replace("node", "knot"), "edges": EDGES},
+            "there is no column 'node' among",
+        ),
+        (
+            {"nodes": NODES.replace("x,y", "node,y"), "edges": EDGES},
+            "nodes.csv: there are several columns 'node' among",
+        ),
         ({"nodes": NODES, "edges": EDGES + "b,q,1\n"}, "edges.csv, line 4: 'q' is not in"),
         ({"nodes": NODES, "edges": EDGES + "b,a,1\n"}, "edges.csv, line 4: the edge joins two"),
         ({"nodes": NODES, "edges": EDGES + "b,c,x\n"}, "edges.csv, line 2: weight is '2', expec"),
+        ({"nodes": NODES, "edges": EDGES + "b,c,nan\n"}, "line 4: weight is empty or NaN, exp"),
         ({"nodes": NODES, "edges": EDGES + "b,c\n"}, "edges.csv cannot be read as CSV"),
         ({"nodes": NODES + "c,2,N,1,1\n", "edges": EDGES}, "nodes.csv, line 6: 'c' stands"),
-        ({"nodes": NODES + "e,2,N,,1\n", "edges": EDGES}, "nodes.csv, line 6: x is None, exp"),
+        ({"nodes": NODES + "e,2,N,,1\n", "edges": EDGES}, "nodes.csv, line 6: x is empty or NaN"),
         ({"nodes": NODES, "edges": EDGES, "graphs": "graph\n1\n"}, "line 3: 2 is not in"),
         ({"edges": EDGES}, "holds no file nodes.csv"),
     ],
@@ -236,6 +244,35 @@ def test_bad_csv_is_named(tmp_path, files, message):
     write_csv(tmp_path, **files)
     with pytest.raises(ValueError, match=message):
         read(tmp_path)
+
+
+def test_a_table_of_a_folder_is_not_the_folder(tmp_path):
+    write_csv(tmp_path, nodes=NODES, edges=EDGES, graphs="graph\n1\n2\n")
+    for name in ("nodes.csv", "edges.csv", "graphs.csv"):
+        with pytest.raises(ValueError, match=f"{name} is one table .* folder, {tmp_path}$"):
+            read(tmp_path / name)
+    with pytest.raises(ValueError, match="no column 'y' among"):
+        read(tmp_path, target_column="y")
+
+
+def test_what_is_there_and_of_no_known_format_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("graphs.json", "x.npz", "noending"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+        for source in (name, f"./{name}", tmp_path / name):
+            with pytest.raises(ValueError, match=f"tell the format of .*{name}: expected .parq"):
+                read(source)
+    (tmp_path / "empty").mkdir()
+    for source in ("empty", tmp_path / "empty"):
+        with pytest.raises(ValueError, match=r"the folder .*empty holds no edges.csv, \*.graphml"):
+            read(source)
+
+
+def test_a_name_stays_one_beside_a_folder_of_that_name(tmp_path, monkeypatch):
+    data = real_dataset("MUTAG")
+    (tmp_path / "MUTAG").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert len(read("MUTAG").graphs) == len(data.graphs)
 
 
 def test_smiles(tmp_path):

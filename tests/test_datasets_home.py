@@ -114,7 +114,7 @@ def test_the_next_mirror_is_tried(tmp_path, server, mirrors, first):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("missing", "404"),
+        ("missing", "404 Not Found$"),
         ("html", r"no whole zip came, but what starts with b'<html><body>We"),
         ("broken", "IncompleteRead|no whole zip"),
         ("short", "no whole zip came"),
@@ -131,7 +131,7 @@ def test_failed_downloads_leave_nothing_and_say_what_to_do(tmp_path, mirrors, an
 
 def test_nobody_listens(tmp_path, monkeypatch):
     monkeypatch.setattr(_home, "MIRRORS", ("http://127.0.0.1:9/",))
-    with pytest.raises(ConnectionError, match=r"put it there.*127\.0\.0\.1"):
+    with pytest.raises(ConnectionError, match=r"failed: no connection to 127\.0\.0\.1$"):
         load_dataset("MUTAG", data_home=tmp_path)
 
 
@@ -193,6 +193,23 @@ def test_unknown_names_are_not_asked_for(tmp_path, server, mirrors, given, meant
     with pytest.raises(FileNotFoundError, match=r"no such set\.$"):
         load_dataset("???", data_home=tmp_path)
     assert server.asked == []
+
+
+def test_a_zip_that_is_not_there_but_whose_name_is(tmp_path):
+    write_folder(tmp_path / "TINY")
+    for name in ("MUTAG", "TINY"):
+        with pytest.raises(FileNotFoundError, match=rf"{name}\.zip. Did you mean the name {name}?"):
+            load_dataset(f"{name}.zip", data_home=tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"no folder or zip OTHER\.zip$"):
+        load_dataset("OTHER.zip", data_home=tmp_path)
+
+
+def test_a_folder_is_no_name(tmp_path, monkeypatch):
+    write_folder(tmp_path / "TINY")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"The folder beside you goes by \./TINY\.$"):
+        load_dataset("TINY", data_home=tmp_path / "home")
+    check_tiny(load_dataset("./TINY"))
 
 
 def test_sets_of_ones_own_need_no_catalogue(tmp_path, server, mirrors):

@@ -231,6 +231,13 @@ def test_saved_models_are_the_same_models(tmp_path, graphs, parameters):
         assert all(arrays[name].dtype != object for name in arrays.files)
 
 
+def test_a_model_must_look_like_one(tmp_path, graphs):
+    with pytest.raises(ValueError, match=r"model as .*/m: expected a name that ends in \.npz"):
+        embedding().fit(graphs).save(tmp_path / "m")
+    with pytest.raises(FileNotFoundError, match=r"^there is no file .*nomodel\.npz$"):
+        gm.RandomGraphEmbedding.load(tmp_path / "nomodel.npz")
+
+
 def test_a_generator_is_not_saved(tmp_path, graphs):
     model = embedding(random_state=np.random.default_rng(0)).fit(graphs)
     model.save(tmp_path / "model.npz")

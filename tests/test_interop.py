@@ -6,6 +6,7 @@ import sys
 import warnings
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import igraph
 import networkx as nx
@@ -346,7 +347,9 @@ def test_names():
     for full in (graph, igraph_full(), rx_full(), FULL, adjacency()):
         assert_is(full, path(), **nothing)
     for argument, name in names.items():
-        with pytest.raises(ValueError, match=f"{argument}='{name}' is found in no graph"):
+        carrier = "an edge" if argument == "edge_weight" else "a node"
+        complaint = f"{argument}='{name}' is found in no graph, expected the name of {carrier} attr"
+        with pytest.raises(ValueError, match=complaint):
             as_graph_batch([graph, igraph_full()], **{argument: name})
         assert len(as_graph_batch(nx.Graph(), **{argument: name})) == 1  # nothing to find
         with pytest.raises(TypeError, match=argument):
@@ -554,6 +557,20 @@ def test_all_formats_agree(drawn):
         assert_same(as_graph_batch(form), expected)
     mixed = [(networkx, igraphs, rustworkx, sparse)[i % 4][i] for i in range(len(graphs))]
     assert_same(as_graph_batch(mixed), expected)
+
+
+@pytest.mark.parametrize(
+    "source, hint",
+    [
+        ("x.parquet", r"gm.read_graphs\(path\).graphs, or through transform_to$"),
+        (Path("x.parquet"), r"gm.read_graphs\(path\).graphs, or through transform_to$"),
+        (["x.parquet"], r"gm.read_graphs\(path\).graphs, or through transform_to$"),
+        (gm.make_graph_families(60, random_state=0), "of a Dataset: data.graphs$"),
+    ],
+)
+def test_what_holds_graphs_but_is_none_gets_a_hint(source, hint):
+    with pytest.raises(TypeError, match=hint):
+        as_graph_batch(source)
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)

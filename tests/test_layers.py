@@ -95,8 +95,8 @@ ENGINE_IMPORTS |= {"graphmover._compiling", "pathlib", "sys", "threading", "typi
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}
 LAZY |= {"pyarrow", "rdkit", "cupy"}
 
-CLI_IMPORTS = {"__future__", "collections", "enum", "functools", "graphmover", "inspect", "json"}
-CLI_IMPORTS |= {"os", "pathlib", "re", "sys", "typer", "typing", "warnings"}
+CLI_IMPORTS = {"__future__", "collections", "contextlib", "enum", "functools", "graphmover"}
+CLI_IMPORTS |= {"inspect", "json", "os", "pathlib", "re", "sys", "typer", "typing", "warnings"}
 
 
 def module_name(file):

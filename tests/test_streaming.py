@@ -1,5 +1,6 @@
 """Rows into files, batch by batch, and runs that end before their end."""
 
+import copy
 import itertools
 import json
 import os
@@ -101,6 +102,20 @@ def test_an_interrupted_run_goes_on(data, model, tmp_path, ending):
     assert sum(embedded) == 120 - done
     assert output.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"whole.{ending}", output.name]
+
+
+def test_a_run_that_goes_on_says_so_where_progress_is_shown(data, model, tmp_path, capsys):
+    for verbose in (True, False):
+        output = tmp_path / f"{verbose}.npy"
+        with pytest.raises(OSError, match="disk"):
+            model.transform_to(interrupted(data, 40), output, batch_size=20)
+        capsys.readouterr()
+        talking = copy.deepcopy(model).set_params(verbose=verbose)
+        talking.transform_to(data.graphs[:50], output, batch_size=20)
+        shown = capsys.readouterr().err
+        assert ("resuming after 40 rows\n" in shown) == verbose
+        assert ("40/50 " in shown) == verbose
+        assert "20/50 " not in shown
 
 
 def test_another_model_other_graphs_and_fewer_graphs_are_refused(data, model, tmp_path):

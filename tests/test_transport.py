@@ -291,5 +291,5 @@ def test_the_first_call_says_that_it_compiles_and_the_second_process_does_not(tm
         )
         for _ in range(2)
     ]
-    assert "compiling the transport engine" in runs[0].stderr
+    assert "compiling the transport engine for up to 8 sinks (once" in runs[0].stderr
     assert "compiling" not in runs[1].stderr

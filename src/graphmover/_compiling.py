@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+_told: set[str] = set()
+_lock = threading.Lock()
+
 
 @contextmanager
 def telling_if_compiling(kernel: Any, what: str) -> Iterator[None]:
-    """Say so on standard error if Numba compiles a kernel for more than a second."""
+    """Say so on standard error, once, if Numba compiles a kernel for more than a second."""
     done = threading.Event()
     threading.Thread(target=_tell, args=(kernel, what, done), daemon=True).start()
     try:
@@ -24,6 +27,9 @@ def _tell(kernel: Any, what: str, done: threading.Event) -> None:
     while not done.wait(1.0):
         # Reading the cache may also take long, on a busy machine: that is no compiling.
         if any(kernel.stats.cache_misses.values()):
-            message = f"graphmover: compiling {what} (once; it is cached) ..."
-            print(message, file=sys.stderr, flush=True)
+            with _lock:  # several threads may wait for the same kernel
+                if what not in _told:
+                    _told.add(what)
+                    message = f"graphmover: compiling {what} (once; it is cached) ..."
+                    print(message, file=sys.stderr, flush=True)
             return

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
@@ -19,6 +19,15 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(f"cannot write {target}: the folder {target.parent} is read-only")
+
+
+def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
+    """Refuse to replace the very file that is read."""
+    if not isinstance(source, str | os.PathLike):
+        return
+    read, written = Path(source).expanduser(), Path(output)
+    if read.is_file() and written.exists() and read.samefile(written):
+        raise ValueError(f"cannot write {written}: it is the source, expected another file")
 
 
 @contextmanager

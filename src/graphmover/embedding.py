@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphmover import __version__, _cuda_pipeline
 from graphmover._checks import is_choice_of_labels, is_whole
-from graphmover._files import replacing
+from graphmover._files import replacing, require_other_file
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover._random import random_generator
 from graphmover.datasets import iter_batches
@@ -111,8 +111,9 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     wl_iterations : int
         Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. Where labels are
         not used, or there are none, one common label is refined: structure alone.
-    device : {"cpu", "auto"}
-        What computes the distances; "auto" is the fastest there is.
+    device : {"cpu", "cuda", "auto"}
+        What computes the distances: "cuda" is an NVIDIA GPU, "auto" one if there is one and
+        work enough for it.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. Results do not depend on it.
     random_state : int, None, numpy.random.Generator or RandomState
@@ -289,6 +290,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         True
         """
         check_is_fitted(self)
+        require_other_file(source, output)
         n_features = len(self.random_graphs_)
         if batch_size is None:
             batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))
@@ -383,6 +385,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to an ``.npz`` file: plain arrays, no pickle.
 
+        The name must end in ``.npz``.
         A ``random_state`` that is a generator is saved as None: it has served. A
         ``node_embedding`` that is a callable cannot be saved.
         """
@@ -392,6 +395,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
                 f"of {', '.join(NODE_EMBEDDINGS)}"
             )
+        require_model_name(path)
         arrays = self._saved_arrays()
         with replacing(path) as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -576,6 +580,14 @@ def _warn_of_empty_graphs(batch: GraphBatch) -> None:
         )
 
 
+def require_model_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that hides what kind of file a model is."""
+    if not os.fspath(path).endswith(".npz"):
+        raise ValueError(
+            f"cannot save a model as {os.fspath(path)}: expected a name that ends in .npz"
+        )
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
@@ -589,7 +601,7 @@ def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             arrays = {name: file[name] for name in file.files}
         _ = arrays["format"], arrays["version"]
     except FileNotFoundError:
-        raise
+        raise FileNotFoundError(f"there is no file {os.fspath(path)}") from None
     except Exception as error:  # zip, zlib, NumPy and text errors: all mean the same here
         raise ValueError(
             f"{os.fspath(path)} is not a graphmover model, or it is damaged: save writes one"

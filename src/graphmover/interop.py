@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
@@ -122,6 +123,10 @@ def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
 
 
 def _hint(graph: Any) -> str:
+    if isinstance(graph, str | os.PathLike):
+        return ". A file goes in by gm.read_graphs(path).graphs, or through transform_to"
+    if isinstance(getattr(graph, "graphs", None), GraphBatch):
+        return ". Pass the graphs of a Dataset: data.graphs"
     if isinstance(graph, GraphBatch):
         return ". Join batches with GraphBatch.concatenate"
     if isinstance(graph, list | tuple):
@@ -136,15 +141,15 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
     n_nodes = sum(part.n_nodes for part in parts)
     n_edges = sum(len(part.targets) for part in parts)
     for argument, default, column, carriers, carrier in (
-        ("node_label", NODE_LABEL, "labels", n_nodes, "node"),
-        ("node_attributes", NODE_ATTRIBUTES, "attributes", n_nodes, "node"),
-        ("edge_weight", EDGE_WEIGHT, "weights", n_edges, "edge"),
+        ("node_label", NODE_LABEL, "labels", n_nodes, "a node"),
+        ("node_attributes", NODE_ATTRIBUTES, "attributes", n_nodes, "a node"),
+        ("edge_weight", EDGE_WEIGHT, "weights", n_edges, "an edge"),
     ):
         name = getattr(names, argument)
         chosen = name is not None and name != default
         if chosen and carriers and all(getattr(part, column) is None for part in parts):
             raise ValueError(
-                f"{argument}={name!r} is found in no graph, expected the name of a {carrier} "
+                f"{argument}={name!r} is found in no graph, expected the name of {carrier} "
                 f"attribute of at least one, or None to ignore {column}"
             )
 

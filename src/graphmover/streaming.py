@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -56,7 +57,9 @@ def write_rows(
         finish = finisher_of(output)
         with PartialRows(output, len(names), model=model, resume=resume) as part:
             content = _Content()
-            for batch in _new(batches, part, content, bar):
+            if part.rows:
+                _start_at(part.rows, bar)
+            for batch in _new(batches, part, content):
                 content.add(batch)
                 part.append(embed(batch.graphs), batch.target, content.digest())
                 bar.update(len(batch.graphs))
@@ -116,9 +119,16 @@ def _computed(
         bar.update(len(batch.graphs))
 
 
-def _new(
-    batches: Iterable[Dataset], part: PartialRows, content: _Content, bar: Any
-) -> Iterator[Dataset]:
+def _start_at(n_rows: int, bar: Any) -> None:
+    """Let a progress bar, if it is shown, begin where an earlier run stopped, and say so."""
+    if bar.disable:
+        return
+    bar.write(f"resuming after {n_rows} rows", file=sys.stderr)
+    bar.n = bar.initial = n_rows
+    bar.refresh()
+
+
+def _new(batches: Iterable[Dataset], part: PartialRows, content: _Content) -> Iterator[Dataset]:
     """Yield graphs that have no row yet, after the others have proved to be the same."""
     n_done = part.rows
     for batch in batches:
@@ -127,7 +137,6 @@ def _new(
             yield batch
             continue
         content.add(rows_of(batch, 0, n_old))
-        bar.update(n_old)
         if content.n_graphs == n_done:
             if content.digest() != part.source:
                 raise ValueError(

@@ -48,8 +48,9 @@ class Summary:
         Numbers per node.
     edge_weights : bool
         Whether any edge has a weight other than 1.
-    target : str
-        In words: classes, or the range of real values.
+    target : dict or None
+        ``{"classes": {name: graphs}}``, the most frequent first; or of real values
+        ``{"least": float, "most": float, "mean": float}``.
     node_histogram, degree_histogram : dict
         How many graphs have that many nodes, and how many nodes that many neighbours.
     """
@@ -61,7 +62,7 @@ class Summary:
     node_labels: int = 0
     node_attributes: int = 0
     edge_weights: bool = False
-    target: str = "none"
+    target: dict[str, Any] | None = None
     node_histogram: dict[str, int] = field(default_factory=dict)
     degree_histogram: dict[str, int] = field(default_factory=dict)
 
@@ -90,10 +91,10 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
     """
     summary = Summary()
     labels: set[int] = set()
-    classes: Counter[Any] = Counter()
+    classes: Counter[str] = Counter()
     sizes: Counter[int] = Counter()
     degrees: Counter[int] = Counter()
-    low, high = np.inf, -np.inf
+    values: list[NDArray[np.float64]] = []
     for batch in iter_batches(source, target_column=target_column):
         graphs = batch.graphs
         summary.nodes.add(graphs.node_counts, summary.graphs)
@@ -108,19 +109,28 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
         _count(sizes, graphs.node_counts)
         _count(degrees, np.diff(graphs.indptr))
         if batch.target is not None and len(batch.target):
-            if batch.target.dtype.kind == "f":
-                low, high = min(low, batch.target.min()), max(high, batch.target.max())
+            kind, n_axes = batch.target.dtype.kind, batch.target.ndim
+            if kind == "f" or (kind in "iu" and n_axes > 1):
+                values.append(batch.target[np.isfinite(batch.target)])
             else:
-                classes.update(batch.target.tolist())
+                classes.update(map(str, batch.target.tolist()))
+    if not summary.graphs:
+        raise ValueError(f"{source} holds no graphs")
     summary.node_labels = len(labels)
     summary.node_histogram, summary.degree_histogram = _ranges(sizes), _ranges(degrees)
     if classes:
-        most = ", ".join(f"{name}: {count}" for name, count in classes.most_common(5))
-        more = "" if len(classes) <= 5 else ", ..."
-        summary.target = f"{len(classes)} classes ({most}{more})"
-    elif low <= high:
-        summary.target = f"real numbers from {low:g} to {high:g}"
+        summary.target = {"classes": dict(classes.most_common())}
+    elif sum(map(len, values)):
+        summary.target = _spread_of(np.concatenate(values))
     return summary
+
+
+def _spread_of(values: NDArray[np.float64]) -> dict[str, float]:
+    return {
+        "least": float(values.min()),
+        "most": float(values.max()),
+        "mean": float(values.mean()),
+    }
 
 
 def _component_counts(graphs: GraphBatch) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphmover.cli._words import in_words_of_options
+from graphmover.cli._words import UsageError, in_words_of_options
 from graphmover.cli.convert import convert
 from graphmover.cli.datasets import datasets
 from graphmover.cli.demo import demo
@@ -27,8 +27,6 @@ from graphmover.cli.info import info
 
 _FAILED, _WRONG_USE = 1, 2
 _INTERRUPTED = 130  # what shells expect after Ctrl-C
-#: Typer has no name for the base class of all that is wrong with a command line.
-_UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
     pretty_exceptions_enable=False,
@@ -51,10 +49,10 @@ def main() -> None:
         sys.exit(_FAILED)
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
-    except _UsageError as error:
-        _complain(error.format_message())
+    except UsageError as error:
+        _complain(error.format_message().replace("Value error, ", ""))  # pydantic's words
         sys.exit(_WRONG_USE)
-    except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+    except (ImportError, MemoryError, OSError, RuntimeError, TypeError, ValueError) as error:
         if debug:
             raise
         _complain(in_words_of_options(str(error) or "out of memory"))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover.cli._words import checking_options
+
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
 
@@ -53,11 +55,18 @@ class Device(StrEnum):
     auto = "auto"
 
 
+def _number_of_jobs(value: int) -> int:
+    if value == 0:
+        raise typer.BadParameter("must be a whole number other than 0")
+    return value
+
+
 Source = Annotated[
     str,
     typer.Argument(
-        help="A .parquet, .jsonl, .smi, .csv, .graphml or .gml file, a folder of CSV, GraphML or "
-        "GML files, or a TU set: its name, folder or zip."
+        help="A .parquet, .jsonl, .ndjson, .smi, .csv, .graphml or .gml file, a folder of CSV, "
+        "GraphML or GML files, or a TU set: its name, folder or zip.",
+        metavar="SOURCE",
     ),
 ]
 TargetColumn = Annotated[
@@ -75,7 +84,10 @@ FitGraphs = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars, no messages.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", callback=_number_of_jobs, help="Threads; -1 uses all cores."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random state.")]
 Components = Annotated[
     int, typer.Option("--components", "-r", min=1, help="Random graphs, one per feature: R.")
@@ -127,8 +139,8 @@ def _estimator(
         _refuse_fitting_options(context, model)
         embedding = RandomGraphEmbedding.load(model)
         embedding.set_params(n_jobs=jobs, verbose=not quiet)
-        return embedding
-    return RandomGraphEmbedding(
+        return _checked(embedding)
+    embedding = RandomGraphEmbedding(
         components,
         gamma="scale" if gamma == "scale" else _number(gamma),
         max_random_nodes=max_random_nodes,
@@ -143,6 +155,13 @@ def _estimator(
         random_state=seed,
         verbose=not quiet,
     )
+    return _checked(embedding)
+
+
+def _checked(embedding: RandomGraphEmbedding) -> RandomGraphEmbedding:
+    with checking_options():
+        embedding._check_parameters()
+    return embedding
 
 
 _FITTING = (

@@ -22,7 +22,7 @@ def print_histogram(title: str, counts: Mapping[str, int]) -> None:
     """Print a bar per range of values."""
     print(f"\n{title}")
     total, most = sum(counts.values()) or 1, max(counts.values(), default=0) or 1
-    label, number = max(map(len, counts)), len(f"{most:,}")
+    label, number = max(map(len, counts), default=0), len(f"{most:,}")
     for values, count in counts.items():
         bar = "#" * round(40 * count / most)
         print(f"  {values:>{label}}  {count:>{number},}  {100 * count / total:5.1f} %  {bar}")

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+#: Typer has no name for the base class of all that is wrong with a command line.
+UsageError: Any = typer.BadParameter.__base__
 
 _OPTIONS = {
     "n_components": "--components",
@@ -44,3 +52,12 @@ def in_words_of_options(message: str) -> str:
         return f"{_OPTIONS[name]} {_VALUES.get(value, value)}"
 
     return _PARAMETER.sub(option, message)
+
+
+@contextmanager
+def checking_options() -> Iterator[None]:
+    """Make what a check of options refuses wrong use of the command line."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(in_words_of_options(str(error))) from error

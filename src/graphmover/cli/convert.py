@@ -9,18 +9,24 @@ from typing import Annotated
 import typer
 
 from graphmover.cli._options import BatchSize, Quiet, Source, TargetColumn
+from graphmover.cli._words import checking_options
 
 
 def convert(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="A .parquet or .jsonl file.")],
+    output: Annotated[
+        Path, typer.Argument(help="A .parquet, .jsonl or .ndjson file.", metavar="OUTPUT")
+    ],
     target_column: TargetColumn = None,
     batch_size: BatchSize = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a collection of graphs in another format."""
     from graphmover.datasets import write_graphs
+    from graphmover.datasets.formats import writer_of
 
+    with checking_options():
+        writer_of(output)
     n_graphs = write_graphs(
         source, output, target_column=target_column, batch_size=batch_size or 10_000
     )

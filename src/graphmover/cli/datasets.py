@@ -35,6 +35,7 @@ def datasets(
 ) -> None:
     """List the sets of the TU collection, which go by name wherever a source is asked for."""
     from graphmover.datasets import catalogue
+    from graphmover.datasets.catalogue import did_you_mean
 
     found = catalogue(
         contains=contains,
@@ -46,7 +47,7 @@ def datasets(
         print(json.dumps([info._asdict() for info in found]))
         return
     if not found:
-        raise ValueError("no set of the collection is like that")
+        raise ValueError(f"no set of the collection is like that.{did_you_mean(contains)}")
     width = max(len(info.name) for info in found)
     print(f"{'name':<{width}}  {'category':<14}    graphs  classes    nodes     edges  has")
     for info in found:

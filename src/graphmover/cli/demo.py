@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,21 +10,35 @@ import typer
 
 from graphmover.cli._options import Components, Jobs, Seed
 from graphmover.cli._tables import print_scores
+from graphmover.cli._words import checking_options
+
+_PICTURE = Path("graphmover-demo.png")
 
 
 def demo(
     graphs: Annotated[int, typer.Option(min=60, help="Number of graphs.")] = 600,
     components: Components = 256,
     picture: Annotated[
-        Path, typer.Option(help="Where to save the picture (.png, .svg, .pdf).")
-    ] = Path("graphmover-demo.png"),
+        Path | None,
+        typer.Option(
+            help="Where to save the picture (.png, .svg, .pdf).",
+            show_default="graphmover-demo.png, if matplotlib is there",
+        ),
+    ] = None,
     jobs: Jobs = -1,
     seed: Seed = 0,
 ) -> None:
     """Make families of graphs, embed them, tell them apart, and draw them."""
     from graphmover.demo import draw_embedding, require_picture, run_demo
 
-    require_picture(picture)
+    drawn, lacking = picture or _PICTURE, ""
+    try:
+        with checking_options():
+            require_picture(drawn)
+    except ImportError as error:
+        if picture is not None:  # asked for
+            raise
+        lacking = str(error)
     data, vectors, scores = run_demo(
         n_graphs=graphs, n_components=components, n_jobs=jobs, random_state=seed
     )
@@ -31,5 +46,8 @@ def demo(
     print(f"{len(data.graphs)} graphs of {len(families)} families: {', '.join(families)}")
     print("matched in size and density; linear SVM, 5-fold cross-validation\n")
     print_scores(scores)
-    draw_embedding(vectors, data, picture)
-    print(f"\nPicture: {picture}")
+    if lacking:
+        print(f"graphmover: no picture is drawn: {lacking}", file=sys.stderr)
+        return
+    draw_embedding(vectors, data, drawn)
+    print(f"\nPicture: {drawn}")

@@ -18,6 +18,7 @@ from graphmover.cli._options import (
     TargetColumn,
     takes_embedding,
 )
+from graphmover.cli._words import checking_options
 from graphmover.cli.fit import fit_to
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def embed(
     embedding: RandomGraphEmbedding,
     model: Annotated[
         Path | None,
-        typer.Option(help="Use this fitted model; where there is no such file, fit and save it."),
+        typer.Option(
+            *("--model", "-m"),
+            help="Use this fitted model (.npz); where there is no such file, fit and save it.",
+        ),
     ] = None,
     target_column: TargetColumn = None,
     fit_graphs: FitGraphs = 10_000,
@@ -51,11 +55,13 @@ def embed(
 
     After a crash, a kill or Ctrl-C the same command goes on where it stopped.
     """
-    from graphmover._files import require_writable
+    from graphmover._files import require_other_file, require_writable
     from graphmover.output import finisher_of
 
     if str(output) != "-":  # what cannot be written is an error before the work, not after it
-        finisher_of(output)
+        with checking_options():
+            finisher_of(output)
+        require_other_file(source, output)
         require_writable(output)
     if not hasattr(embedding, "random_graphs_"):
         fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmover.cli._options import FitGraphs, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli._words import checking_options
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -38,9 +39,12 @@ def fit_to(
 ) -> None:
     """Fit to a source, or to a sample of it, and save the model if it has a name."""
     from graphmover._files import require_writable
+    from graphmover.embedding import require_model_name
     from graphmover.streaming import sample_graphs
 
     if model is not None:
+        with checking_options():
+            require_model_name(model)
         require_writable(model)
     sample, n_graphs = sample_graphs(
         source, most, random_state=embedding.random_state, target_column=target_column

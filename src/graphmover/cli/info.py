@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphmover.cli._options import Json, Source, TargetColumn
 from graphmover.cli._tables import print_histogram
@@ -31,9 +31,19 @@ def _print(summary: Summary) -> None:
     print(f"node labels       {summary.node_labels or 'none'}")
     print(f"node attributes   {summary.node_attributes or 'none'}")
     print(f"edge weights      {'yes' if summary.edge_weights else 'none'}")
-    print(f"target            {summary.target}")
+    print(f"target            {_target(summary.target)}")
     print_histogram("nodes per graph", summary.node_histogram)
     print_histogram("degrees", summary.degree_histogram)
+
+
+def _target(target: dict[str, Any] | None) -> str:
+    if target is None:
+        return "none"
+    if "classes" not in target:
+        return f"real numbers from {target['least']:g} to {target['most']:g}"
+    counts = [f"{name}: {count}" for name, count in target["classes"].items()]
+    more = ", ..." if len(counts) > 5 else ""
+    return f"{len(counts)} classes ({', '.join(counts[:5])}{more})"
 
 
 def _words(spread: Spread) -> str:

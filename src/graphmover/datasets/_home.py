@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from graphmover._files import replacing
 from graphmover.datasets._tu_files import file_digest
-from graphmover.datasets.catalogue import is_in_catalogue, nearest_names
+from graphmover.datasets.catalogue import did_you_mean, is_in_catalogue
 
 #: Tried in this order. The first is the collection's own; the second, a repository of public
 #: research code, has the smaller sets of the collection, pinned to one state.
@@ -36,31 +37,61 @@ def locate(
 ) -> Path:
     """Return the folder or zip of a set; fetch it where it has a name and is not there."""
     given = os.fspath(name_or_path)
-    is_path = not isinstance(name_or_path, str) or given.endswith(".zip")
-    if is_path or given != os.path.basename(given):
+    if not _is_name(name_or_path):
         path = Path(given).expanduser()
         if not path.exists():
-            raise FileNotFoundError(f"there is no folder or zip {path}")
+            name = path.stem
+            hint = f". Did you mean the name {name}?" if is_known_name(name, data_home) else ""
+            raise FileNotFoundError(f"there is no folder or zip {path}{hint}")
         return path
-    chosen = data_home or os.environ.get("GRAPHMOVER_DATA")
-    home = Path(chosen).expanduser() if chosen else cache_folder()
-    for path in (home / f"{given}.zip", home / given / f"{given}.zip"):
-        if path.is_file():
-            _verify(path)
-            return path
-    if (home / given / f"{given}_A.txt").is_file():
-        return home / given
+    home = _home(data_home)
+    found = _find(given, home)
+    if found is not None:
+        if found.suffix == ".zip":
+            _verify(found)
+        return found
     _refuse_unknown(given, home)
     if not download:
         raise FileNotFoundError(_missing(given, home))
     return _fetch(given, home)
 
 
+def is_known_name(
+    source: str | os.PathLike[str], data_home: str | os.PathLike[str] | None = None
+) -> bool:
+    """Tell whether a source is a name, and of a set that is there or can be fetched."""
+    name = os.fspath(source)
+    return _is_name(source) and (is_in_catalogue(name) or _find(name, _home(data_home)) is not None)
+
+
+def _is_name(source: str | os.PathLike[str]) -> bool:
+    return (
+        isinstance(source, str)
+        and source == os.path.basename(source)
+        and not source.endswith(".zip")
+    )
+
+
+def _home(data_home: str | os.PathLike[str] | None) -> Path:
+    chosen = data_home or os.environ.get("GRAPHMOVER_DATA")
+    return Path(chosen).expanduser() if chosen else cache_folder()
+
+
+def _find(name: str, home: Path) -> Path | None:
+    """Return the zip or the folder of that name, if it is there."""
+    for path in (home / f"{name}.zip", home / name / f"{name}.zip"):
+        if path.is_file():
+            return path
+    return home / name if (home / name / f"{name}_A.txt").is_file() else None
+
+
 def _refuse_unknown(name: str, home: Path) -> None:
     if is_in_catalogue(name):
         return
-    meant = nearest_names(name)
-    hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
+    if os.path.isdir(name):
+        hint = f" The folder beside you goes by ./{name}."
+    else:
+        hint = did_you_mean(name)
     raise FileNotFoundError(f"{_missing(name, home)}. The TU collection has no such set.{hint}")
 
 
@@ -81,11 +112,23 @@ def _fetch(name: str, home: Path) -> Path:
         try:
             _download(url, target)
         except (OSError, ValueError) as error:  # all that requests raises is an OSError
-            failures.append(f"{url}: {error}")
+            failures.append(_reason(error, url))
         else:
             return target
     tried = "; ".join(failures)
     raise ConnectionError(f"{_missing(name, home)}. The download failed: {tried}")
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Say shortly why a download failed."""
+    from requests import ConnectionError as Unconnected
+    from requests import HTTPError, Timeout
+
+    if isinstance(error, Unconnected | Timeout):
+        return f"no connection to {urlsplit(url).hostname}"
+    if isinstance(error, HTTPError) and error.response is not None:
+        return f"{url}: {error.response.status_code} {error.response.reason}"
+    return f"{url}: {error}"
 
 
 def _download(url: str, target: Path) -> None:

@@ -105,10 +105,11 @@ def is_in_catalogue(name: str) -> bool:
     return any(info.name == name for info in _all_sets())
 
 
-def nearest_names(name: str) -> list[str]:
-    """Return names of the collection that someone may have meant, the likeliest first."""
+def did_you_mean(name: str) -> str:
+    """Ask, as the end of a message, for names of the collection that are near, if any are."""
     by_lower_case = {info.name.lower(): info.name for info in _all_sets()}
-    return [by_lower_case[match] for match in get_close_matches(name.lower(), by_lower_case)]
+    meant = [by_lower_case[match] for match in get_close_matches(name.lower(), by_lower_case)]
+    return f" Did you mean {' or '.join(meant)}?" if meant else ""
 
 
 @cache

@@ -25,6 +25,7 @@ from graphmover.graphs import EDGE_WEIGHT, NODE_LABEL, GraphBatch
 EDGES = "edges.csv"
 _NODES = "nodes.csv"
 _GRAPHS = "graphs.csv"
+TABLES = (_NODES, EDGES, _GRAPHS)
 
 Ints = NDArray[np.int64]
 
@@ -81,8 +82,10 @@ def _read(file: Path, *required: str) -> Any:
     except pa.ArrowException as error:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
     for name in required:
-        if table.column_names.count(name) != 1:
-            raise ValueError(f"{file}: there is no one column {name!r} among {table.column_names}")
+        n_columns = table.column_names.count(name)
+        if n_columns != 1:
+            what = "are several columns" if n_columns else "is no column"
+            raise ValueError(f"{file}: there {what} {name!r} among {table.column_names}")
         column = table.column(name)
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy()))
@@ -102,7 +105,7 @@ def _graphs(
     file = folder / _GRAPHS
     table = _read(file, "graph")
     if target_column is not None and target_column not in table.column_names:
-        raise ValueError(f"{file}: there is no column {target_column!r}")
+        raise ValueError(f"{file}: there is no column {target_column!r} among {table.column_names}")
     name = target_column or (TARGET if TARGET in table.column_names else None)
     target = None if name is None else target_array(table.column(name).to_pylist())
     names = table.column("graph")
@@ -141,7 +144,8 @@ def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or column.null_count:
         for row, value in enumerate(column.to_pylist()):
             if not isinstance(value, int | float):
-                raise ValueError(f"{file}, line {row + 2}: {name} is {value!r}, expected a number")
+                got = "empty or NaN" if value is None else repr(value)
+                raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number")
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 

@@ -9,10 +9,11 @@ from typing import IO, Any, NamedTuple
 
 from graphmover._checks import require_whole
 from graphmover._converters import converter_of
-from graphmover._files import replacing
+from graphmover._files import replacing, require_other_file
 from graphmover.datasets._chunks import in_batches, joined, naming, rows_of
 from graphmover.datasets._dataset import Dataset
-from graphmover.datasets.edge_csv import EDGES, read_edge_csv
+from graphmover.datasets._home import is_known_name
+from graphmover.datasets.edge_csv import EDGES, TABLES, read_edge_csv
 from graphmover.datasets.networkx_files import (
     read_gml,
     read_graphml,
@@ -43,6 +44,7 @@ class Format(NamedTuple):
 FILES: dict[str, Format] = {
     ".parquet": Format("a row per graph", read_parquet, write_parquet),
     ".jsonl": Format("a node-link object per line", read_json_lines, write_json_lines),
+    ".ndjson": Format("a node-link object per line", read_json_lines, write_json_lines),
     ".graphml": Format("one graph", read_graphml),
     ".gml": Format("one graph", read_gml),
     ".smi": Format("a SMILES per line", read_smiles),
@@ -145,7 +147,7 @@ def write_graphs(
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted piece by piece.
     path : path
-        It must end in ``.parquet`` or ``.jsonl``.
+        It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and not be the source.
     batch_size : int
         Graphs held in memory at once, and in each row group of a Parquet file.
 
@@ -163,6 +165,7 @@ def write_graphs(
     1
     """
     write = writer_of(path)
+    require_other_file(source, path)
     batches = iter_batches(source, batch_size, target_column=target_column)
     with replacing(path) as file:
         return write(file, batches)
@@ -202,12 +205,27 @@ def _from_path(
     path = Path(source).expanduser()
     found = _format(path)
     if found is None:
+        if path.exists() and not _is_tu(path) and not is_known_name(source):
+            raise ValueError(_unknown(path))
         if target_column is not None:
             raise ValueError(f"{path} is a TU set, whose target has no name: leave it out")
         return _slices(load_dataset(source), batch_size)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
+    if path.name in TABLES and (path.parent / EDGES).is_file():
+        raise ValueError(f"{path} is one table of several: give the folder, {path.parent}")
     return found.read(path, batch_size, target_column)
+
+
+def _is_tu(path: Path) -> bool:
+    return any(path.glob("*_A.txt")) if path.is_dir() else path.suffix.lower() == ".zip"
+
+
+def _unknown(path: Path) -> str:
+    """Say what was expected of a file or folder that is there."""
+    if path.is_dir():
+        return f"the folder {path} holds no {', '.join(FOLDERS)} or *_A.txt (a TU set)"
+    return f"cannot tell the format of {path}: expected {', '.join(FILES)} or .zip (a TU set)"
 
 
 def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:

@@ -59,6 +59,15 @@ _CHUNK = 2**22
 
 __all__ = ["chunking", "distances", "plan", "prepare"]
 
+#: Which part of the engine each kernel is, in words for who waits for its compilation.
+_PARTS = {
+    _few_sinks.distances: "for up to {} sinks",
+    _many_sinks.distances: f"for more than {_WIDTHS[-1]} sinks",
+    _simplex.distances: f"for even sides of more than {_WIDTHS[-1]}",
+    _many_sinks.plan: "for plans",
+    _simplex.plan: "for plans of even sides",
+}
+
 _loaded: set[tuple[object, int]] = set()
 
 
@@ -112,7 +121,7 @@ def _run(kernel, width, *arguments):
     lanes = (0,) * width
     if (kernel, width) in _loaded:
         return kernel(lanes, *arguments)
-    with telling_if_compiling(kernel, "the transport engine"):
+    with telling_if_compiling(kernel, f"the transport engine {_PARTS[kernel].format(width)}"):
         kernel.compile((typeof(lanes), *map(typeof, arguments)))
     _loaded.add((kernel, width))
     return kernel(lanes, *arguments)

@@ -16,6 +16,7 @@ _NEEDED = (
     "device=\"cuda\" needs CuPy: pip install 'graphmover[cuda]' (CUDA 13; for CUDA 12: "
     "pip install cupy-cuda12x)"
 )
+_INSTEAD = ': take device="cpu", or device="auto" for a GPU where there is one'
 
 
 def source(name):
@@ -32,9 +33,9 @@ def require_gpu() -> None:
     try:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise RuntimeError(f'device="cuda", but no GPU can be used ({error})') from None
+        raise RuntimeError(f'device="cuda", but no GPU can be used ({error}){_INSTEAD}') from None
     if not n_devices:
-        raise RuntimeError('device="cuda", but this machine has no GPU')
+        raise RuntimeError(f'device="cuda", but this machine has no GPU{_INSTEAD}')
 
 
 def gpu_is_there() -> bool:
