@@ -55,7 +55,7 @@ def write_rows(
             return write_to_stdout(_computed(batches, embed, bar), names)
         finish = finisher_of(output)
         with PartialRows(output, len(names), model=model, resume=resume) as part:
-            content = _Content()
+            content = Content()
             for batch in _new(batches, part, content, bar):
                 content.add(batch)
                 part.append(embed(batch.graphs), batch.target, content.digest())
@@ -117,7 +117,7 @@ def _computed(
 
 
 def _new(
-    batches: Iterable[Dataset], part: PartialRows, content: _Content, bar: Any
+    batches: Iterable[Dataset], part: PartialRows, content: Content, bar: Any
 ) -> Iterator[Dataset]:
     """Yield graphs that have no row yet, after the others have proved to be the same."""
     n_done = part.rows
@@ -138,7 +138,7 @@ def _new(
                 yield rows_of(batch, n_old)
 
 
-class _Content:
+class Content:
     """A fingerprint of graphs and targets that does not depend on how they are cut in batches."""
 
     def __init__(self) -> None:
@@ -146,6 +146,7 @@ class _Content:
         self._columns = [hashlib.blake2b(digest_size=16) for _ in range(7)]
 
     def add(self, batch: Dataset) -> None:
+        """Take in the next graphs."""
         graphs = batch.graphs
         columns: list[Any] = [
             graphs.node_counts,
@@ -161,4 +162,5 @@ class _Content:
         self.n_graphs += len(graphs)
 
     def digest(self) -> str:
+        """Return what is the same for the same graphs and targets."""
         return hashlib.blake2b(b"".join(column.digest() for column in self._columns)).hexdigest()
