@@ -79,8 +79,10 @@ def test_many_columns_are_turned_without_changing_the_machine():
     x[target == 1, :5] += 0.2
     train, test = np.arange(30), np.arange(30, 40)
     plain = LinearSVC(C=10.0, dual=False, fit_intercept=False, tol=1e-8)
-    expected = plain.fit(x[train], target[train]).predict(x[test])
+    length = np.sqrt((x[train] ** 2).sum(axis=1).mean())
+    expected = plain.fit(x[train] / length, target[train]).predict(x[test] / length)
     assert (LinearSVM(10.0).fit_predict(x, train, test, target) == expected).all()
+    assert (LinearSVM(10.0).fit_predict(1e-6 * x, train, test, target) == expected).all()
 
 
 @pytest.mark.parametrize("sampling", ["anchor", "uniform"])

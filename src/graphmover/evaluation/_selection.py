@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-#: The SVM's C: the paper gives no range; with features of length below 1, large ones win often.
+#: The SVM's C, for training rows of mean squared length 1: the paper gives no range.
 SVM_C = (1e0, 1e1, 1e2, 1e3, 1e4, 1e5)
 
 #: Ridge strengths, relative to the mean squared length of a row.
@@ -100,7 +100,11 @@ def choose_c(classifiers: Sequence[Any], x: Any, target: NDArray[Any], seed: int
 
 
 class LinearSVM(NamedTuple):
-    """A linear SVM (LIBLINEAR) on features: no bias, no standardising."""
+    """A linear SVM (LIBLINEAR) on features: no bias, no standardising of columns.
+
+    All features are divided by one number, so that C means the same for every gamma: those of
+    a large one are so small that no C of the range would do.
+    """
 
     C: float
 
@@ -110,7 +114,8 @@ class LinearSVM(NamedTuple):
         """Fit to some rows of x, and predict others."""
         from sklearn.svm import LinearSVC
 
-        seen, unseen = x[train], x[test]
+        length = np.sqrt((x[train] ** 2).sum(axis=1).mean()) or 1.0
+        seen, unseen = x[train] / length, x[test] / length
         if seen.shape[1] > seen.shape[0]:  # the same inner products in fewer columns
             axes, triangle = np.linalg.qr(seen.T)
             seen, unseen = triangle.T, unseen @ axes
@@ -133,8 +138,9 @@ class KernelSVM(NamedTuple):
         from sklearn.svm import SVC
 
         machine = SVC(C=self.C, kernel="precomputed", max_iter=1_000_000)
-        fitted = _fitted(machine, x[np.ix_(train, train)], target[train])
-        return fitted.predict(x[np.ix_(test, train)])  # type: ignore[no-any-return]
+        unit = x[train, train].mean() or 1.0
+        fitted = _fitted(machine, x[np.ix_(train, train)] / unit, target[train])
+        return fitted.predict(x[np.ix_(test, train)] / unit)  # type: ignore[no-any-return]
 
 
 def _fitted(machine: Any, x: Floats, target: NDArray[Any]) -> Any:
