@@ -93,9 +93,9 @@ class RandomColumns:
         """Compute what `of_fold` returns for one point."""
         nodes = self._nodes(point, n_jobs)
         for fold, part in enumerate(self._parts):
-            key = self._ranges.setdefault(
-                (fold, point.n_dimensions), self._training_range(nodes, part)
-            )
+            if (fold, point.n_dimensions) not in self._ranges:
+                self._ranges[fold, point.n_dimensions] = self._training_range(nodes, part)
+            key = self._ranges[fold, point.n_dimensions]
             if (point, key) not in self._tables:
                 scaled = nodes.divided_by(key[0])
                 graphs = self._random_graphs(scaled, part, point)

@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 Rows = list[dict[str, Any]]
 SVMS = [LinearSVM(C) for C in SVM_C]
 
+#: Settings are compared on at most this many training graphs: the cost is cubic in them.
+_MOST_COMPARED = 1000
+
 
 class Fold(NamedTuple):
     """The graphs of one training and one test part."""
@@ -45,11 +48,14 @@ def embedding_fold(
 ) -> Rows:
     """Score the setting that did best on the training part, for each number of columns."""
     rows = []
+    compared = fold.train
+    if len(compared) > _MOST_COMPARED:
+        compared = np.random.default_rng(fold.seed).choice(compared, _MOST_COMPARED, replace=False)
     for R in n_components:
         best, chosen = Choice(-1.0, 0.0, None), None
         for setting, features in _all_features(method, columns, R, fold):
             if selection == "ridge":
-                choice = leave_one_out_ridge(features[fold.train], target[fold.train])
+                choice = leave_one_out_ridge(features[compared], target[compared])
             else:
                 choice = choose_c(SVMS, features[fold.train], target[fold.train], fold.seed)
             if chosen is None or choice[:2] > best[:2]:
