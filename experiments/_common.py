@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,11 @@ def update_csv(path: Path, rows: Sequence[Mapping[str, Any]], key: Sequence[str]
     with open(path, "w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(old[name] for name in sorted(old))
+        writer.writerows(old[name] for name in sorted(old, key=_numbers_by_size))
+
+
+def _numbers_by_size(key: Sequence[str]) -> list[tuple[float, str]]:
+    return [(float(part), "") if part.isdigit() else (math.inf, part) for part in key]
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

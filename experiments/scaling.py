@@ -73,10 +73,12 @@ def draw(rows: list[dict[str, str]]) -> object:
         first = float(own[0]["total"])
         panel.plot(sizes, first * sizes / sizes[0], linestyle="-", **GUIDE)
         panel.plot(sizes, first * (sizes / sizes[0]) ** 2, linestyle="--", **GUIDE)
-        panel.set(xscale="log", yscale="log", ylabel="seconds")
+        panel.set(yscale="log", ylabel="seconds")
+        panel.set_xscale("log", base=2)
         panel.set_ylim(top=20 * max(float(row["total"]) for row in own))
         panel.set_xlabel("graphs N" if varied == "N" else "nodes n of each graph")
-        panel.legend(frameon=False, fontsize=7, title="guides: N and N²".replace("N", varied))
+        title = f"guides: {varied} and {varied}²"
+        panel.legend(frameon=False, fontsize=7, title=title, title_fontsize=7)
     return figure
 
 
