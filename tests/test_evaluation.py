@@ -243,6 +243,34 @@ def test_a_killed_evaluation_goes_on(labelled, data, tmp_path):
         evaluate(labelled[::-1], data.target, methods(), journal=path, **options)
 
 
+def test_progress_tells_the_time_left_on_standard_error(data, capsys):
+    options = {"n_components": 8, "n_folds": 3, "progress": True}
+    evaluate(data.graphs, data.target, [Method("mine", gm.RandomGraphEmbedding())], **options)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "mine: distances" in shown.err
+    assert "3/3 [00:" in shown.err
+
+
+def test_depths_side_by_side_are_blocks_of_features(labelled, data):
+    """WL-RGE's features of depths 0 and 1 are those of two embeddings beside each other."""
+    from graphmover.evaluation._folds import Fold, _all_features
+
+    embedding = gm.RandomGraphEmbedding(use_node_labels=True)
+    method = Method("m", embedding, {"wl_iterations": [1]}, stack_depths=True)
+    part = np.arange(40)
+    columns = RandomColumns(labelled, embedding, [part], 16, seed=3)
+    for point in method.points():
+        columns.compute(point, n_jobs=None)
+    [(setting, features)] = _all_features(method, columns, 16, Fold(0, part, np.arange(40, 60), 0))
+    assert setting["wl_iterations"] == 1
+    assert features.shape == (60, 32)
+    for depth, block in enumerate((features[:, :16], features[:, 16:])):
+        distances = columns.of_fold(0, Point(10, 6, depth), 16)
+        gamma = 1 / np.median(distances[part])
+        assert block == pytest.approx(np.exp(-gamma * distances) / 4, rel=1e-12)
+
+
 def test_paper_methods_have_the_papers_grids():
     found = paper_methods()
     assert repr(found["RGE(ASG)"]) == "Method('RGE(ASG)', 150 settings)"

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -140,6 +140,7 @@ def evaluate(
     content.add(Dataset("", batch, target))
     shared = (content.digest(), n_folds, random_state, __version__)
     finished = Journal(journal, hashlib.blake2b(repr(shared).encode()).hexdigest())
+    task = _Task(batch, target, folds, selection, random_state, n_jobs, device)
     rows: Rows = []
     for method, fixed in chosen:
         own = [fixed] if fixed else numbers
@@ -149,9 +150,7 @@ def evaluate(
         if todo:
             bar = name if progress else None
             start = time.perf_counter()
-            of_fold = _prepared(
-                method, batch, target, folds, own, selection, random_state, n_jobs, device, bar
-            )
+            of_fold = _prepared(method, task, own, bar)
             preparing = (time.perf_counter() - start) / len(todo)
             _run(of_fold, todo, keys, finished, preparing, n_jobs, bar)
         for fold in folds:
@@ -161,6 +160,18 @@ def evaluate(
                 complete = {**found, **row}
                 rows.append({column: complete.get(column) for column in _COLUMNS})
     return Evaluation(rows)
+
+
+class _Task(NamedTuple):
+    """What all methods share."""
+
+    graphs: GraphBatch
+    target: NDArray[np.int64]
+    folds: list[Fold]
+    selection: str
+    seed: int
+    n_jobs: int | None
+    device: str
 
 
 def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
@@ -221,35 +232,30 @@ def _key(method: Any, n_components: Sequence[int], selection: str, fold: Fold) -
 
 def _prepared(
     method: str | Method | EMDKernel,
-    batch: GraphBatch,
-    target: NDArray[np.int64],
-    folds: Sequence[Fold],
+    task: _Task,
     n_components: Sequence[int],
-    selection: str,
-    seed: int,
-    n_jobs: int | None,
-    device: str,
     progress: str | None,
 ) -> _OfFold:
     """Compute what all folds share, and return what scores one of them."""
+    target, n_jobs, device = task.target, task.n_jobs, task.device
+    words = {"desc": f"{progress}: distances", "disable": progress is None}
     if method == MAJORITY:
         return partial(majority_fold, target)
     if isinstance(method, str):
-        return partial(bag_fold, bags_of_nodes(batch), target)
+        return partial(bag_fold, bags_of_nodes(task.graphs), target)
     if isinstance(method, EMDKernel):
-        kernels = {}
-        for d in tqdm(method.n_dimensions, f"{progress}: distances", disable=progress is None):
-            nodes = embed_nodes(batch, d, use_node_labels=method.use_node_labels, n_jobs=n_jobs)
+        labels, kernels = method.use_node_labels, {}
+        for d in tqdm(method.n_dimensions, **words):
+            nodes = embed_nodes(task.graphs, d, use_node_labels=labels, n_jobs=n_jobs)
             kernels[d] = emd_kernel(nodes, n_jobs=n_jobs, device=device)
         return partial(kernel_fold, kernels, target)
-    parts = [fold.train for fold in folds]
-    embedding = RandomGraphEmbedding(
-        **{**method.embedding.get_params(deep=False), "device": device}
+    parts = [fold.train for fold in task.folds]
+    columns = RandomColumns(
+        task.graphs, method.embedding, parts, n_components[-1], task.seed, device
     )
-    columns = RandomColumns(batch, embedding, parts, n_components[-1], seed)
-    for point in tqdm(method.points(), f"{progress}: distances", disable=progress is None):
+    for point in tqdm(method.points(), **words):
         columns.compute(point, n_jobs)
-    return partial(embedding_fold, method, columns, n_components, selection, target)
+    return partial(embedding_fold, method, columns, n_components, task.selection, target)
 
 
 def _run(

@@ -45,6 +45,8 @@ class RandomColumns:
     n_columns : int
         How many random graphs a fold needs.
     seed : int
+    device : str
+        What computes distances.
     """
 
     def __init__(
@@ -54,8 +56,9 @@ class RandomColumns:
         training_parts: Sequence[Indices],
         n_columns: int,
         seed: int,
+        device: str = "cpu",
     ) -> None:
-        self._graphs, self._embedding, self._seed = graphs, embedding, seed
+        self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
         self._parts, self._n_columns = training_parts, n_columns
         self._tables: dict[tuple[Point, tuple[float, ...]], Floats] = {}
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
@@ -100,7 +103,7 @@ class RandomColumns:
                 scaled = nodes.divided_by(key[0])
                 graphs = self._random_graphs(scaled, part, point)
                 self._tables[point, key] = earth_movers_distance(
-                    scaled, graphs, n_jobs=n_jobs, device=self._embedding.device
+                    scaled, graphs, n_jobs=n_jobs, device=self._device
                 )
 
     def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
