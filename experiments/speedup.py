@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 from _common import (
     arguments,
     new_figure,
@@ -61,12 +62,15 @@ def main() -> None:
     """Time both, and write speedup.csv and the figure."""
     parser = arguments(__doc__)
     parser.add_argument("--datasets", nargs="+", default=SETS)
+    parser.add_argument("--components", type=int, help="R; by default a power of two above N")
     options = parser.parse_args()
     folder = results_folder(options)
     for name in ["families"] if options.quick else options.datasets:
         graphs = (quick_data() if options.quick else gm.load_dataset(name)).graphs
-        R = 2 ** len(graphs).bit_length()
-        for subset in (graphs[:20], graphs):  # the first compiles
+        R = options.components or 2 ** len(graphs).bit_length()
+        by_size = np.argsort(graphs.node_counts, kind="stable")
+        some = by_size[np.linspace(0, len(graphs) - 1, 30).astype(int)]
+        for subset in (graphs[some], graphs):  # the first compiles, for all sizes
             rge = rge_seconds(subset, R, options.jobs, options.device)
             emd = kernel_seconds(subset, options.jobs, options.device)
         accuracy = {
