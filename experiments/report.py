@@ -76,7 +76,7 @@ def accuracies(results: Path) -> str:
         R = row["n_components"] or "-"
         lines.append([*place, paper, percent(row), f"{difference:+.2f}", verdict, protocol, R])
     head = ["set", "method", "paper", "graphmover", "difference", "within", "repeats x folds", "R"]
-    count = f"Of the {cells} cells of RGE {run} were run; {within} of these are within.\n"
+    count = f"Cells of RGE: {cells}. Run: {run}. Within: {within}.\n"
     return f"{count}\n{table(head, lines)}"
 
 
