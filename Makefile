@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-gpu check format bench clean
+.PHONY: demo test test-gpu check format bench experiments clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphmover demo
@@ -28,6 +28,12 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/interop.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/node_embedding.py
+
+experiments: $(VENV)/.dev
+	for name in tables selection varying_r scaling convergence speedup; do \
+	  $(BIN)/python experiments/$$name.py || exit 1; \
+	done
+	$(BIN)/python experiments/report.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -87,12 +87,12 @@ def test_demo(tmp_path):
     table = {row[0]: float(" ".join(row[1:]).split("+-")[0]) for row in rows}
     assert list(table) == [
         "majority class",
-        "degree histogram",
-        "RGE(RF), R = 32",
-        "RGE(ASG), R = 32",
+        "bag of nodes",
+        "RGE(RF), D_max = 10, d = 6, R = 32",
+        "RGE(ASG), D_max = 10, d = 6, R = 32",
     ]
-    assert table["RGE(ASG), R = 32"] > 70
-    assert table["degree histogram"] < 40
+    assert table["RGE(ASG), D_max = 10, d = 6, R = 32"] > 70
+    assert table["bag of nodes"] < 40
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
@@ -326,12 +326,24 @@ def test_convert_and_info(tu_folder, tmp_path):
     assert re.search(r" 2-3  150   83.3 %  #{40}\n", shown)
 
 
-def test_evaluate(tu_folder):
-    answer = run("evaluate", str(tu_folder), "-r", "16", "--folds", "3", "--json", "-q")
+def test_evaluate(tu_folder, tmp_path):
+    command = ["evaluate", str(tu_folder), "-r", "16", "--folds", "3", "--repeats", "2", "-q"]
+    answer = run(*command, "--json", "--journal", "j.jsonl", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    scores = {score["method"]: score["mean"] for score in json.loads(answer.stdout)}
+    found = json.loads(answer.stdout)
+    scores = {score["method"]: score["mean"] for score in found["summary"]}
     assert scores["majority class"] == pytest.approx(0.5)
-    assert scores["RGE(ASG), R = 16"] > 0.9  # cycles and paths
+    assert scores["RGE(ASG), D_max = 10, d = 6"] > 0.8  # cycles and paths
+    assert len(found["folds"]) == 3 * 2 * 3
+    assert {row["max_random_nodes"] for row in found["folds"]} == {None, 10}
+    shown = run(*command, "--method", "EMD", "--journal", "j.jsonl", cwd=tmp_path).stdout
+    assert re.search(r"majority class +50\.0 \+- 0\.0 %", shown)
+    assert re.search(r"EMD +\d+\.\d \+- ", shown)
+    wrong = run(*command, "--method", "GCN")
+    assert wrong.returncode == 1
+    assert "WL-RGE(ASG), EMD, EMD+labels, got 'GCN'" in wrong.stderr
+    other = run(*command, "--seed", "1", "--journal", "j.jsonl", cwd=tmp_path)
+    assert "j.jsonl is the journal of other graphs, classes, folds, seeds" in other.stderr
 
 
 def test_datasets():

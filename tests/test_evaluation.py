@@ -1,44 +1,309 @@
+import json
+import multiprocessing
+import os
+import time
+
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.svm import LinearSVC
 
 import graphmover as gm
-from graphmover.evaluation import cross_validate
+from graphmover.evaluation import (
+    EMDKernel,
+    Method,
+    bags_of_nodes,
+    emd_kernel,
+    evaluate,
+    negative_part,
+    paper_methods,
+)
+from graphmover.evaluation._columns import Point, RandomColumns
+from graphmover.evaluation._selection import LinearSVM, leave_one_out_ridge
+
+GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
 
 
 @pytest.fixture(scope="module")
 def data():
-    return gm.make_graph_families(90, random_state=0)
+    return gm.make_graph_families(60, random_state=0)
 
 
-def test_scores_are_those_of_scikit_learn(data):
-    embedding = gm.RandomGraphEmbedding(32, random_state=0, gamma=1.0)
-    scores = cross_validate(embedding, data, n_folds=3, n_repeats=2, random_state=4)
-    assert [score.method for score in scores] == [
+@pytest.fixture(scope="module")
+def labelled(data):
+    graphs = data.graphs
+    labels = (np.diff(graphs.indptr) % 3).astype(np.int64)
+    return gm.GraphBatch(graphs.offsets, graphs.indptr, graphs.indices, node_labels=labels)
+
+
+def methods(**parameters):
+    small = {"use_node_labels": True, **parameters}
+    return [
         "majority class",
-        "degree histogram",
-        "RGE(ASG), R = 32",
+        "bag of nodes",
+        Method("RF", gm.RandomGraphEmbedding(sampling="uniform"), GRID),
+        Method("WL", gm.RandomGraphEmbedding(**small), {**GRID, "wl_iterations": [1]}, True),
+        EMDKernel("EMD", n_dimensions=(4,)),
     ]
+
+
+def with_graph_replaced(batch, index, graph):
+    return gm.as_graph_batch([graph if i == index else batch[i] for i in range(len(batch))])
+
+
+def test_leave_one_out_is_what_leaving_out_gives():
+    rng = np.random.default_rng(0)
+    target = np.arange(20) % 3
+    wanted = np.where(target[:, None] == np.arange(3), 1.0, -1.0)
+    for n_columns in (8, 50):  # by either Gram matrix
+        features = rng.random((20, n_columns)) + 0.5 * wanted[:, [0]]
+        found = leave_one_out_ridge(features, target)
+        unit = (features**2).sum() / 20
+        best = (-1.0, -np.inf)
+        for strength in 10.0 ** np.arange(-7, 3):
+            left_out = np.empty((20, 3))
+            for i in range(20):
+                others = np.arange(20) != i
+                ridge = Ridge(strength * unit, fit_intercept=False, solver="svd")
+                left_out[i] = ridge.fit(features[others], wanted[others]).predict(features[[i]])[0]
+            accuracy = (left_out.argmax(axis=1) == target).mean()
+            best = max(best, (accuracy, -((left_out - wanted) ** 2).mean()))
+        assert found.accuracy == best[0]
+        assert found.minus_error == pytest.approx(best[1], rel=1e-6)
+
+
+def test_many_columns_are_turned_without_changing_the_machine():
+    rng = np.random.default_rng(0)
+    x, target = rng.random((40, 90)), np.arange(40) % 2
+    x[target == 1, :5] += 0.2
+    train, test = np.arange(30), np.arange(30, 40)
+    plain = LinearSVC(C=10.0, dual=False, fit_intercept=False, tol=1e-8)
+    length = np.sqrt((x[train] ** 2).sum(axis=1).mean())
+    expected = plain.fit(x[train] / length, target[train]).predict(x[test] / length)
+    assert (LinearSVM(10.0).fit_predict(x, train, test, target) == expected).all()
+    assert (LinearSVM(10.0).fit_predict(1e-6 * x, train, test, target) == expected).all()
+
+
+@pytest.mark.parametrize("sampling", ["anchor", "uniform"])
+def test_no_test_graph_influences_a_random_graph_or_a_choice(labelled, data, sampling):
+    """Replace a test graph by quite another: in its folds nothing is chosen differently."""
+    other = gm.Graph(3, [(0, 1), (1, 2)], node_labels=[0, 1, 7])
+    changed = with_graph_replaced(labelled, 17, other)
+    embedding = gm.RandomGraphEmbedding(sampling=sampling)
+    grid = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
+    results = [
+        evaluate(graphs, data.target, [Method("m", embedding, grid)], n_components=24, n_folds=4)
+        for graphs in (labelled, changed)
+    ]
+    folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=1, random_state=0)
+    splits = list(folds.split(data.target, data.target))
+    [fold] = [number for number, (_, test) in enumerate(splits) if 17 in test]
+    rows = [result.folds[fold] for result in results]
+    for row in rows:
+        del row["seconds"], row["accuracy"]
+    assert rows[0] == rows[1]
+    parts = [train for train, _ in splits]
+    point = Point(9, 4, 0)
+    distances = []
+    for graphs in (labelled, changed):
+        columns = RandomColumns(graphs, embedding, parts, 24, seed=0)
+        columns.compute(point, n_jobs=None)
+        distances.append(columns.of_fold(fold, point, 24))
+    others = np.arange(60) != 17
+    assert (distances[0][others] == distances[1][others]).all()
+    assert (distances[0][17] != distances[1][17]).any()
+
+
+def test_random_graphs_of_a_fold_are_those_of_its_training_part(data):
+    """Each anchor's distances are those to a set of nodes of one training graph."""
+    part = np.arange(0, 60, 2)
+    columns = RandomColumns(data.graphs, gm.RandomGraphEmbedding(), [part], 20, seed=0)
+    point = Point(5, 4, 0)
+    columns.compute(point, n_jobs=None)
+    assert len({graph for _, graph in columns._sources}) > 5
+    used = [columns._sources[column][1] for column in columns._columns_of_fold[0]]
+    assert set(used) <= set(part)
+    nodes = gm.embed_nodes(data.graphs, 4)
+    number, graph = columns._sources[columns._columns_of_fold[0][7]]
+    rng = np.random.default_rng([0, 1, number])
+    anchor = gm.sample_random_graphs(nodes[graph], 1, max_random_nodes=5, random_state=rng)
+    expected = gm.earth_movers_distance(nodes, anchor)[:, 0]
+    assert (columns.of_fold(0, point, 20)[:, 7] == expected).all()
+
+
+def test_results_depend_on_no_number_of_threads_and_smaller_runs_are_parts(labelled, data):
+    def rows(n_jobs, **options):
+        result = evaluate(labelled, data.target, methods(), n_folds=3, n_jobs=n_jobs, **options)
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in result.folds]
+
+    both = rows(2, n_components=[8, 32], n_repeats=2)
+    assert both == rows(None, n_components=[8, 32], n_repeats=2)
+    small = [row for row in rows(None, n_components=8) if row["method"] in ("RF", "WL")]
+    assert small == [row for row in both if row["n_components"] == 8 and row["repeat"] == 0]
+
+
+def test_the_summary_adds_up(labelled, data):
+    result = evaluate(labelled, data.target, methods(), n_components=16, n_folds=3, n_repeats=2)
+    frame = pytest.importorskip("pandas").DataFrame(result.folds)
+    assert result.to_pandas().equals(frame)
+    for score in result.summary():
+        own = frame[frame.method == score["method"]]
+        assert score["mean"] == pytest.approx(own.accuracy.mean())
+        assert score["fold_std"] == pytest.approx(own.accuracy.std())
+        assert score["std"] == pytest.approx(own.groupby("repeat").accuracy.mean().std())
+        assert (score["repeats"], score["folds"]) == (2, 3)
+    by_name = {score["method"]: score for score in result.summary()}
+    assert 0.1 < by_name["majority class"]["mean"] < 0.2  # six classes of ten
+    assert by_name["bag of nodes"]["mean"] < 0.5 < by_name["RF"]["mean"]
+    assert sum(by_name["WL"]["choices"]["max_random_nodes"].values()) == 6
+    assert by_name["EMD"]["negative_share"] >= 0
+    json.dumps(result.summary())
+
+
+def test_an_estimator_keeps_its_parameters(data):
+    embedding = gm.RandomGraphEmbedding(24, max_random_nodes=7, gamma=2.5, wl_iterations=1)
+    row = evaluate(data.graphs, data.target, [embedding], n_folds=3).folds[0]
+    chosen = ("n_components", "max_random_nodes", "n_dimensions", "wl_iterations", "gamma")
+    assert [row[name] for name in chosen] == [24, 7, 6, 1, 2.5]
     assert not hasattr(embedding, "random_graphs_")
-    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=4)
-    shares = []
-    for train, test in folds.split(np.zeros(90), data.target):
-        most = np.bincount(data.target[train]).argmax()
-        shares.append((data.target[test] == most).mean())
-    assert scores[0].mean == pytest.approx(np.mean(shares))
-    assert scores[0].std == pytest.approx(np.std(shares))
-    assert scores[2].mean > 0.5 > scores[1].mean
+
+
+def test_the_full_search_tries_every_machine(data):
+    method = Method("m", gm.RandomGraphEmbedding(), GRID)
+    options = {"n_components": 16, "n_folds": 3}
+    full = evaluate(data.graphs, data.target, [method], selection="svm", **options)
+    short = evaluate(data.graphs, data.target, [method], **options)
+    for searched, chosen in zip(full.folds, short.folds, strict=True):
+        assert searched["inner_accuracy"] >= chosen["inner_accuracy"]
+        assert searched["ridge_strength"] is None
+
+
+def test_the_kernel_of_all_distances():
+    nodes = gm.embed_nodes(gm.make_graph_families(70, random_state=1).graphs, 4)
+    D = gm.earth_movers_distance(nodes, nodes)
+    J = np.eye(70) - 1 / 70
+    assert emd_kernel(nodes) == pytest.approx(-0.5 * J @ D @ J, abs=1e-12)
+    assert negative_part(np.diag([1.0, -1.0])) == (1, 0.5)
+    empty = gm.embed_nodes([gm.Graph(2, [(0, 1)]), gm.Graph(0, [])], 2)
+    with pytest.raises(ValueError, match="graph 1 has no nodes"):
+        emd_kernel(empty)
+
+
+def test_graphs_without_nodes_are_scored_not_drawn(data):
+    graphs = with_graph_replaced(data.graphs, 3, gm.Graph(0, []))
+    method = Method("m", gm.RandomGraphEmbedding(), {})
+    found = evaluate(graphs, data.target, [method], n_components=16, n_folds=3)
+    assert len(found.folds) == 3
+
+
+def test_bags_count_labels_or_degrees():
+    path = gm.Graph(3, [(0, 1), (1, 2)])
+    star = gm.Graph(4, [(0, 1), (0, 2), (0, 3)])
+    counts = bags_of_nodes(gm.as_graph_batch([path, star]))
+    assert counts.tolist() == [[2, 1, 0], [3, 0, 1]]
+    named = gm.Graph(3, [(0, 1)], node_labels=["C", "N", "C"])
+    assert sorted(bags_of_nodes(gm.as_graph_batch([named]))[0]) == [1, 2]
+
+
+def _evaluate_slowly(graphs, target, path):
+    evaluate(graphs, target, methods(), n_components=32, n_folds=3, n_repeats=3, journal=path)
+
+
+def test_a_killed_evaluation_goes_on(labelled, data, tmp_path):
+    path = tmp_path / "folds.jsonl"
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_evaluate_slowly, args=(labelled, data.target, path))
+    process.start()
+    while not path.exists() or path.read_text().count("RF ") < 2:
+        assert process.is_alive(), "it ended before it was killed"
+        time.sleep(0.002)
+    process.kill()
+    process.join()
+    kept = path.read_text().splitlines(keepends=True)
+    with open(path, "a") as file:
+        file.write('{"key": "RF')  # what a kill may leave of a line
+    _evaluate_slowly(labelled, data.target, path)
+    finished = path.read_text().splitlines(keepends=True)
+    complete = [line for line in kept if line.endswith("\n")]
+    assert 3 < len(complete) < len(finished) == 1 + 5 * 9
+    assert finished[: len(complete)] == complete
+    options = {"n_components": 32, "n_folds": 3}
+    resumed = evaluate(labelled, data.target, methods(), n_repeats=3, journal=path, **options)
+    assert path.read_text() == "".join(finished)  # nothing was left to do
+    fresh = evaluate(labelled, data.target, methods(), n_repeats=1, **options)
+    for row in fresh.folds:
+        [same] = [
+            other
+            for other in resumed.folds
+            if all(row[name] == other[name] for name in ("method", "repeat", "fold"))
+        ]
+        assert {**same, "seconds": 0} == {**row, "seconds": 0}
+    with pytest.raises(ValueError, match=r"folds\.jsonl is the journal of other graphs"):
+        evaluate(labelled[::-1], data.target, methods(), journal=path, **options)
+
+
+def test_progress_tells_the_time_left_on_standard_error(data, capsys):
+    options = {"n_components": 8, "n_folds": 3, "progress": True}
+    evaluate(data.graphs, data.target, [Method("mine", gm.RandomGraphEmbedding())], **options)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "mine: distances" in shown.err
+    assert "3/3 [00:" in shown.err
+
+
+def test_depths_side_by_side_are_blocks_of_features(labelled, data):
+    """WL-RGE's features of depths 0 and 1 are those of two embeddings beside each other."""
+    from graphmover.evaluation._folds import Fold, _all_features
+
+    embedding = gm.RandomGraphEmbedding(use_node_labels=True)
+    method = Method("m", embedding, {"wl_iterations": [1]}, stack_depths=True)
+    part = np.arange(40)
+    columns = RandomColumns(labelled, embedding, [part], 16, seed=3)
+    for point in method.points():
+        columns.compute(point, n_jobs=None)
+    [(setting, features)] = _all_features(method, columns, 16, Fold(0, part, np.arange(40, 60), 0))
+    assert setting["wl_iterations"] == 1
+    assert features.shape == (60, 32)
+    for depth, block in enumerate((features[:, :16], features[:, 16:])):
+        distances = columns.of_fold(0, Point(10, 6, depth), 16)
+        gamma = 1 / np.median(distances[part])
+        assert block == pytest.approx(np.exp(-gamma * distances) / 4, rel=1e-12)
+
+
+def test_paper_methods_have_the_papers_grids():
+    found = paper_methods()
+    assert repr(found["RGE(ASG)"]) == "Method('RGE(ASG)', 150 settings)"
+    assert {p.max_random_nodes for p in found["RGE(RF)"].points()} == set(range(3, 31, 3))
+    depths = {tuple(p.wl_iterations for p in block) for block in found["WL-RGE(ASG)"].blocks()}
+    assert depths == {(0, 1), (0, 1, 2), (0, 1, 2, 3)}
 
 
 @pytest.mark.parametrize(
-    "target, message",
+    "options, message",
     [
-        (None, "x has no target, expected a class"),
-        (np.linspace(0, 1, 90), "the target of x is real numbers, expected a class"),
-        (np.zeros(90, int), "x has 1 classes"),
-        (np.r_[np.zeros(89, int), 1], r"the rarest \(1\) with 1 graphs, .* n_folds=5"),
+        ({"y": np.linspace(0, 1, 60)}, "y is real numbers, such as 0.0, expected a class"),
+        ({"y": np.zeros(60, int)}, "y has 1 classes"),
+        ({"y": np.r_[np.zeros(59, int), 1]}, r"rarest \(1\) with 1 graphs, .* n_folds=10"),
+        ({"y": np.zeros(7, int)}, r"y has the shape \(7,\), expected \(60,\)"),
+        ({"methods": ["GCN"]}, r"majority class, .* WL-RGE\(ASG\), EMD, .*got 'GCN'"),
+        ({"selection": "luck"}, "selection must be one of ridge, svm, got 'luck'"),
+        ({"n_components": 0}, "n_components must be at least 1, got 0"),
+        ({"n_repeats": 0}, "n_repeats must be at least 1"),
+        ({"journal": os.path.join("no", "j")}, "there is no folder no"),
     ],
 )
-def test_targets_that_are_no_classes_are_refused(data, target, message):
-    with pytest.raises(ValueError, match=message):
-        cross_validate(gm.RandomGraphEmbedding(4), gm.Dataset("x", data.graphs, target), n_folds=5)
+def test_bad_input_is_refused(data, options, message):
+    arguments = {"y": data.target, **options}
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        evaluate(data.graphs, **arguments)
+
+
+def test_bad_grids_are_refused():
+    embedding = gm.RandomGraphEmbedding()
+    with pytest.raises(ValueError, match="the grid of 'm' has 'depth', not one of"):
+        Method("m", embedding, {"depth": [1]})
+    with pytest.raises(ValueError, match="the grid of 'm' has no values of 'gamma'"):
+        Method("m", embedding, {"gamma": []})
+    with pytest.raises(ValueError, match="n_dimensions must be a whole number of at least 1"):
+        Method("m", embedding, {"n_dimensions": [0]})

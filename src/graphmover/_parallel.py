@@ -38,6 +38,7 @@ def for_each_chunk(
     most: int,
     n_jobs: int | None,
     progress: str | None = None,
+    unit: str = "graph",
 ) -> None:
     """Call ``function(rows)`` for every chunk, with a progress bar if it is given a name.
 
@@ -49,7 +50,7 @@ def for_each_chunk(
         As in scikit-learn: None is 1, -1 is all cores, -2 all but one.
     """
     n_threads = min(_number_of_threads(n_jobs), len(work))
-    with tqdm(total=len(work), desc=progress, unit="graph", disable=progress is None) as bar:
+    with tqdm(total=len(work), desc=progress, unit=unit, disable=progress is None) as bar:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
             for rows in chunks(work, most):
                 function(rows)

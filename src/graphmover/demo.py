@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from graphmover._files import replacing, require_writable
 from graphmover.datasets import Dataset, make_graph_families
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.evaluation import Score, baselines, score_methods, with_linear_svm
+from graphmover.evaluation import evaluate
 
 
 def run_demo(
@@ -20,7 +21,7 @@ def run_demo(
     n_jobs: int | None = None,
     random_state: int = 0,
     progress: bool = True,
-) -> tuple[Dataset, NDArray[np.float64], list[Score]]:
+) -> tuple[Dataset, NDArray[np.float64], list[dict[str, Any]]]:
     """Make graph families, embed them, and tell them apart.
 
     The random graphs of each fold are drawn from its training part only.
@@ -37,25 +38,25 @@ def run_demo(
     data : Dataset
     vectors : ndarray of shape (n_graphs, n_components)
         The embedding of all graphs by RGE(ASG).
-    scores : list of Score
-        The majority class, a degree histogram, RGE(RF) and RGE(ASG), all with a linear SVM.
+    scores : list of dict
+        The majority class, a bag of nodes, RGE(RF) and RGE(ASG), by a linear SVM.
     """
     data = make_graph_families(n_graphs, random_state=random_state)
     embedding = RandomGraphEmbedding(n_components, n_jobs=n_jobs, random_state=random_state)
     uniform = RandomGraphEmbedding(
         n_components, sampling="uniform", n_jobs=n_jobs, random_state=random_state
     )
-    methods = {
-        **baselines(),
-        f"RGE(RF), R = {n_components}": with_linear_svm(uniform),
-        f"RGE(ASG), R = {n_components}": with_linear_svm(embedding),
-    }
     vectors = embedding.fit_transform(data.graphs)  # compiles, so that no method's time does
-    target = np.asarray(data.target)
-    scores = score_methods(
-        methods, data.graphs, target, n_folds=5, random_state=random_state, progress=progress
+    result = evaluate(
+        data.graphs,
+        np.asarray(data.target),
+        ["majority class", "bag of nodes", uniform, embedding],
+        n_folds=5,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
     )
-    return data, vectors, scores
+    return data, vectors, result.summary()
 
 
 def draw_embedding(

@@ -557,16 +557,25 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if distances is None or self.gamma != "scale":
             self.gamma_ = float(self.gamma)
             return
-        median = float(np.median(distances[np.isfinite(distances)]))
-        # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
-        self.gamma_ = 1.0 / median if median > 1e-9 else 1.0
+        self.gamma_ = gamma_scale(distances)
 
     def _features(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Algorithm 1, lines 6-8, in place, wherever the array lies."""
-        distances *= -self.gamma_
-        np.exp(distances, out=distances)
-        distances /= math.sqrt(distances.shape[1])
-        return distances
+        return features_in_place(distances, self.gamma_)
+
+
+def gamma_scale(distances: NDArray[np.float64]) -> float:
+    """Return 1 / (median of the training distances), or 1 where all graphs are equal."""
+    median = float(np.median(distances[np.isfinite(distances)]))
+    # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
+    return 1.0 / median if median > 1e-9 else 1.0
+
+
+def features_in_place(distances: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+    """Algorithm 1, lines 6-8, wherever the array lies."""
+    distances *= -gamma
+    np.exp(distances, out=distances)
+    distances /= math.sqrt(distances.shape[1])
+    return distances
 
 
 def _warn_of_empty_graphs(batch: GraphBatch) -> None:

@@ -56,7 +56,7 @@ def write_rows(
             return write_to_stdout(_computed(batches, embed, bar), names)
         finish = finisher_of(output)
         with PartialRows(output, len(names), model=model, resume=resume) as part:
-            content = _Content()
+            content = Content()
             if part.rows:
                 _start_at(part.rows, bar)
             for batch in _new(batches, part, content):
@@ -128,7 +128,7 @@ def _start_at(n_rows: int, bar: Any) -> None:
     bar.refresh()
 
 
-def _new(batches: Iterable[Dataset], part: PartialRows, content: _Content) -> Iterator[Dataset]:
+def _new(batches: Iterable[Dataset], part: PartialRows, content: Content) -> Iterator[Dataset]:
     """Yield graphs that have no row yet, after the others have proved to be the same."""
     n_done = part.rows
     for batch in batches:
@@ -147,7 +147,7 @@ def _new(batches: Iterable[Dataset], part: PartialRows, content: _Content) -> It
                 yield rows_of(batch, n_old)
 
 
-class _Content:
+class Content:
     """A fingerprint of graphs and targets that does not depend on how they are cut in batches."""
 
     def __init__(self) -> None:
@@ -155,6 +155,7 @@ class _Content:
         self._columns = [hashlib.blake2b(digest_size=16) for _ in range(7)]
 
     def add(self, batch: Dataset) -> None:
+        """Take in the next graphs."""
         graphs = batch.graphs
         columns: list[Any] = [
             graphs.node_counts,
@@ -170,4 +171,5 @@ class _Content:
         self.n_graphs += len(graphs)
 
     def digest(self) -> str:
+        """Return what is the same for the same graphs and targets."""
         return hashlib.blake2b(b"".join(column.digest() for column in self._columns)).hexdigest()

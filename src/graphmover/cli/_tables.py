@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from graphmover.evaluation import Score
+from typing import Any
 
 
-def print_scores(scores: Sequence[Score]) -> None:
-    """Print accuracies, a line per method."""
-    width = max(len(score.method) for score in scores)
+def print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
+    """Print accuracies, a line per method: the summary of an evaluation.
+
+    The deviation is that of the means of repetitions, or of folds where there is but one.
+    """
+    names = [_name(score) for score in scores]
+    width = max(map(len, names))
     print(f"{'method':<{width}}   accuracy       seconds")
-    for score in scores:
-        accuracy = f"{100 * score.mean:5.1f} +- {100 * score.std:3.1f} %"
-        print(f"{score.method:<{width}}   {accuracy}   {score.seconds:5.1f}")
+    for name, score in zip(names, scores, strict=True):
+        deviation = score["fold_std"] if score["std"] is None else score["std"]
+        accuracy = f"{100 * score['mean']:5.1f} +- {100 * deviation:3.1f} %"
+        print(f"{name:<{width}}   {accuracy}   {score['seconds']:5.1f}")
+
+
+def _name(score: Mapping[str, Any]) -> str:
+    R = score["n_components"]
+    return str(score["method"]) if R is None else f"{score['method']}, R = {R}"
 
 
 def print_histogram(title: str, counts: Mapping[str, int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,29 +20,49 @@ def evaluate(
     source: Source,
     embedding: RandomGraphEmbedding,
     target_column: TargetColumn = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="One of the paper's, with its grid: RGE(RF), RGE(ASG), RGE(ASG)+labels, "
+            "WL-RGE(ASG), EMD, EMD+labels. May be repeated.",
+            show_default="the embedding that the options describe",
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions, each shuffled anew.")] = 1,
+    journal: Annotated[
+        Path | None,
+        typer.Option(help="File of finished folds: after a kill, the same command goes on."),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Tell how well the classes of a collection can be told from the vectors.
 
-    In every fold random graphs are drawn, and the classifier is chosen, on the training part.
+    In every fold random graphs are drawn, and all that can be chosen is chosen, on the training
+    part. --json has every choice of every fold.
     """
     from graphmover.datasets import read_graphs
-    from graphmover.evaluation import cross_validate
+    from graphmover.evaluation import evaluate as cross_validate
 
     data = read_graphs(source, target_column=target_column)
-    scores = cross_validate(
-        embedding,
-        data,
+    if data.target is None:
+        raise ValueError(f"{data.name} has no target, expected a class for each graph")
+    result = cross_validate(
+        data.graphs,
+        data.target,
+        ["majority class", "bag of nodes", *(method or [embedding])],
+        n_components=embedding.n_components,
         n_folds=folds,
         n_repeats=repeats,
         random_state=embedding.random_state,
+        n_jobs=embedding.n_jobs,
+        device=embedding.device,
+        journal=journal,
         progress=not quiet,
     )
     if as_json:
-        print(json.dumps([score.__dict__ for score in scores]))
+        print(json.dumps({"summary": result.summary(), "folds": result.folds}))
         return
     print(f"{data}; linear SVM, {repeats} x {folds}-fold cross-validation\n")
-    print_scores(scores)
+    print_scores(result.summary())

@@ -1,0 +1,119 @@
+"""How the kernel's error falls with the number R of random graphs, beside Theorem 1's bound.
+
+python experiments/convergence.py --dataset MUTAG
+
+The exact kernel is an expectation over random graphs; here it is the mean over many of them,
+drawn apart from those under test.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from _common import (
+    GUIDE,
+    STYLES,
+    arguments,
+    new_figure,
+    quick_data,
+    read_csv,
+    results_folder,
+    save_figure,
+    update_csv,
+)
+
+import graphmover as gm
+
+GAMMA, D, DELTA = 1.0, 6, 0.05
+
+
+def features(graphs: gm.GraphBatch, n_components: int, seed: int, jobs: int) -> np.ndarray:
+    """Return features without their common factor."""
+    model = gm.RandomGraphEmbedding(
+        n_components,
+        gamma=GAMMA,
+        n_dimensions=D,
+        sampling="uniform",
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    return model.fit_transform(graphs) * math.sqrt(n_components)
+
+
+def bound(R: int, most_nodes: int) -> float:
+    """Return the least error that Theorem 1 promises with R random graphs.
+
+    The kernel lies between 0 and 1: a bound above 1 is true and says nothing.
+    """
+    low, high = 1e-6, 1e6
+    for _ in range(80):
+        middle = math.sqrt(low * high)
+        enough = gm.random_graphs_needed(middle, DELTA, D, most_nodes, GAMMA) <= R
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def draw(rows: list[dict[str, str]], name: str) -> object:
+    """Return the figure: errors, the line of 1 / sqrt(R), the bound."""
+    figure, [panel] = new_figure()
+    own = sorted((row for row in rows if row["dataset"] == name), key=lambda row: int(row["R"]))
+    R = np.array([int(row["R"]) for row in own])
+    for style, column in zip(STYLES, ("sup_error", "mean_error"), strict=False):
+        label = {"sup_error": "largest error", "mean_error": "mean error"}[column]
+        panel.plot(R, [float(row[column]) for row in own], label=label, markersize=3, **style)
+    panel.plot(
+        R, [float(row["bound"]) for row in own], label="Theorem 1", **STYLES[2], markersize=0
+    )
+    first = float(own[0]["sup_error"])
+    panel.plot(R, first * np.sqrt(R[0] / R), linestyle="-", label="1 / sqrt(R)", **GUIDE)
+    panel.set(yscale="log", xlabel="random graphs R", ylabel="error of the kernel", title=name)
+    panel.set_xscale("log", base=2)
+    panel.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def main() -> None:
+    """Measure errors over several draws, and write convergence.csv and the figure."""
+    parser = arguments(__doc__)
+    parser.add_argument("--dataset", default="MUTAG")
+    parser.add_argument("--most", type=int, default=4096, help="largest R")
+    parser.add_argument("--reference", type=int, default=50_000, help="random graphs for the mean")
+    parser.add_argument("--draws", type=int, default=5)
+    options = parser.parse_args()
+    folder = results_folder(options)
+    most, reference, draws = options.most, options.reference, options.draws
+    if options.quick:
+        most, reference, draws = 64, 2000, 2
+    data = quick_data() if options.quick else gm.load_dataset(options.dataset)
+    name = "families" if options.quick else options.dataset
+    graphs, jobs = data.graphs, options.jobs
+    exact = np.zeros((len(graphs), len(graphs)))
+    for part in range(10):  # in parts, for the memory
+        Z = features(graphs, reference // 10, 1000 + part, jobs)
+        exact += Z @ Z.T / reference
+    errors: dict[int, list[np.ndarray]] = {}
+    for draw_number in range(draws):
+        Z = features(graphs, most, draw_number, jobs)
+        for R in 2 ** np.arange(2, most.bit_length()):
+            errors.setdefault(int(R), []).append(np.abs(Z[:, :R] @ Z[:, :R].T / R - exact))
+    rows = [
+        {
+            "dataset": name,
+            "R": R,
+            "sup_error": f"{np.mean([error.max() for error in found]):.6f}",
+            "mean_error": f"{np.mean([error.mean() for error in found]):.6f}",
+            "bound": f"{bound(R, int(graphs.node_counts.max())):.6f}",
+            "gamma": GAMMA,
+            "draws": draws,
+            "reference": reference,
+            "version": gm.__version__,
+        }
+        for R, found in errors.items()
+    ]
+    update_csv(folder / "convergence.csv", rows, ["dataset", "R"])
+    save_figure(draw(read_csv(folder / "convergence.csv"), name), folder / "convergence")
+
+
+if __name__ == "__main__":
+    main()

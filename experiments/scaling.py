@@ -1,0 +1,117 @@
+"""Time against the number N of graphs and against their size n: the paper's figure 3.
+
+python experiments/scaling.py --most-graphs 16384 --most-nodes 1024
+
+Random graphs with m = 2n edges; d = 6, D_max = 10, R = 128. N = 1,000 where n varies, n = 100
+where N varies. Node embedding and transport are timed apart, after a first run that compiles.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from _common import (
+    GUIDE,
+    STYLES,
+    arguments,
+    new_figure,
+    read_csv,
+    results_folder,
+    save_figure,
+    update_csv,
+)
+
+import graphmover as gm
+
+PARTS = ("node embedding", "transport", "total")
+
+
+def random_batch(n_graphs: int, n_nodes: int, seed: int = 0) -> gm.GraphBatch:
+    """Return graphs with 2n edges, drawn uniformly among the pairs of nodes."""
+    rng = np.random.default_rng(seed)
+    n_edges = min(2 * n_nodes, n_nodes * (n_nodes - 1) // 2)
+    edges = np.empty((n_graphs, n_edges, 2), np.int64)
+    for i in range(n_graphs):
+        chosen = rng.choice(n_nodes * (n_nodes - 1) // 2, n_edges, replace=False)
+        larger = ((1 + np.sqrt(1 + 8 * chosen)) // 2).astype(np.int64)
+        edges[i] = np.column_stack([larger, chosen - larger * (larger - 1) // 2])
+    counts = np.full(n_graphs, n_nodes), np.full(n_graphs, n_edges)
+    return gm.GraphBatch.from_edges(*counts, edges.reshape(-1, 2))
+
+
+def seconds_of_parts(graphs: gm.GraphBatch, jobs: int, device: str) -> tuple[float, float, float]:
+    """Return the times of embedding nodes, of transport, and of all that there is to do."""
+    start = time.perf_counter()
+    nodes = gm.embed_nodes(graphs, 6, n_jobs=jobs)
+    embedded = time.perf_counter()
+    anchors = gm.sample_random_graphs(nodes, 128, max_random_nodes=10, random_state=0)
+    distances = gm.earth_movers_distance(nodes, anchors, n_jobs=jobs, device=device)
+    solved = time.perf_counter()
+    np.exp(-distances / np.median(distances)) / np.sqrt(128)
+    end = time.perf_counter()
+    return embedded - start, solved - embedded, end - start
+
+
+def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
+    """Return the exponent of a power law fitted to the upper half of the sizes."""
+    upper = slice(len(sizes) // 2, None)
+    return float(np.polyfit(np.log(sizes[upper]), np.log(seconds[upper]), 1)[0])
+
+
+def draw(rows: list[dict[str, str]]) -> object:
+    """Return the figure: time against N and against n, with guides."""
+    figure, panels = new_figure(2)
+    for panel, varied in zip(panels, ("N", "n"), strict=True):
+        own = sorted((r for r in rows if r["varied"] == varied), key=lambda r: int(r["size"]))
+        sizes = np.array([int(row["size"]) for row in own])
+        for style, part in zip(STYLES, PARTS, strict=False):
+            seconds = [float(row[part]) for row in own]
+            label = f"{part}, slope {slope(sizes, seconds):.2f}"
+            panel.plot(sizes, seconds, label=label, markersize=3, **style)
+        first = float(own[0]["total"])
+        panel.plot(sizes, first * sizes / sizes[0], linestyle="-", **GUIDE)
+        panel.plot(sizes, first * (sizes / sizes[0]) ** 2, linestyle="--", **GUIDE)
+        panel.set(yscale="log", ylabel="seconds")
+        panel.set_xscale("log", base=2)
+        panel.set_ylim(top=20 * max(float(row["total"]) for row in own))
+        panel.set_xlabel("graphs N" if varied == "N" else "nodes n of each graph")
+        title = f"guides: {varied} and {varied}²"
+        panel.legend(frameon=False, fontsize=7, title=title, title_fontsize=7)
+    return figure
+
+
+def main() -> None:
+    """Time both sweeps, and write scaling.csv and the figure."""
+    parser = arguments(__doc__)
+    parser.add_argument("--most-graphs", type=int, default=16384)
+    parser.add_argument("--most-nodes", type=int, default=1024)
+    parser.add_argument("--trials", type=int, default=3, help="the fastest counts")
+    options = parser.parse_args()
+    folder = results_folder(options)
+    most_graphs, most_nodes, fixed = options.most_graphs, options.most_nodes, 1000
+    if options.quick:
+        most_graphs, most_nodes, fixed = 64, 64, 20
+    sweeps = [("N", int(N), int(N), 100) for N in 2 ** np.arange(3, most_graphs.bit_length())]
+    sweeps += [("n", int(n), fixed, int(n)) for n in 2 ** np.arange(3, most_nodes.bit_length())]
+    rows = []
+    for varied, size, n_graphs, n_nodes in sweeps:
+        graphs = random_batch(n_graphs, n_nodes)
+        if size == 8:
+            seconds_of_parts(graphs, options.jobs, options.device)  # compiles
+        trials = 1 if options.quick else options.trials
+        times = min(
+            (seconds_of_parts(graphs, options.jobs, options.device) for _ in range(trials)),
+            key=lambda parts: parts[-1],
+        )
+        parts = dict(zip(PARTS, (f"{part:.5f}" for part in times), strict=True))
+        line = {"varied": varied, "size": size, "N": n_graphs, "n": n_nodes, **parts}
+        rows.append({**line, "version": gm.__version__})
+        print(*rows[-1].values(), sep="\t", flush=True)
+    update_csv(folder / "scaling.csv", rows, ["varied", "size"])
+    save_figure(draw(read_csv(folder / "scaling.csv")), folder / "scaling")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Accuracy and time against the number R of random graphs: the paper's figure 2.
+
+python experiments/varying_r.py --datasets ENZYMES IMDB-BINARY
+
+Settings are fixed but for gamma, and the smaller numbers use the first of the largest's random
+graphs, in every fold those of its training part.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from _common import (
+    STYLES,
+    arguments,
+    new_figure,
+    quick_data,
+    read_csv,
+    results_folder,
+    save_figure,
+    update_csv,
+)
+
+import graphmover as gm
+from graphmover.evaluation import Method, evaluate, paper_methods
+
+SETS = ["ENZYMES", "NCI109", "IMDB-BINARY", "COLLAB"]
+GRID = {"max_random_nodes": (15,), "n_dimensions": (4,), "gamma": (0.3, 1.0, 3.0)}
+
+
+def variants(labels: bool) -> list[Method]:
+    """Return the three variants of the figure, or those that need no labels."""
+    names = ["RGE(RF)", "RGE(ASG)"] + ["RGE(ASG)+labels"] * labels
+    return [Method(name, paper_methods()[name].embedding, GRID) for name in names]
+
+
+def embedding_seconds(data: gm.Dataset, method: Method, n_components: int, jobs: int) -> float:
+    """Return the time of embedding all graphs with so many random graphs."""
+    model = method.embedding.set_params(
+        n_components=n_components, max_random_nodes=15, n_dimensions=4, random_state=0, n_jobs=jobs
+    )
+    start = time.perf_counter()
+    model.fit_transform(data.graphs)
+    return time.perf_counter() - start
+
+
+def standard_error(row: dict[str, str]) -> float:
+    """Return the standard error of a mean over folds, as if these were independent."""
+    return float(row["fold_std"]) / (int(row["repeats"]) * int(row["folds"])) ** 0.5
+
+
+def draw(rows: list[dict[str, str]], name: str) -> object:
+    """Return the figure of one data set: accuracy and time."""
+    figure, (left, right) = new_figure(2)
+    own = [row for row in rows if row["dataset"] == name]
+    for style, method in zip(STYLES, dict.fromkeys(row["method"] for row in own), strict=False):
+        lines = sorted(
+            (r for r in own if r["method"] == method), key=lambda r: int(r["n_components"])
+        )
+        R = [int(row["n_components"]) for row in lines]
+        accuracy = [100 * float(row["mean"]) for row in lines]
+        deviation = [100 * standard_error(row) for row in lines]
+        left.errorbar(R, accuracy, yerr=deviation, label=method, markersize=3, **style)
+        right.plot(R, [float(row["seconds"]) for row in lines], markersize=3, **style)
+    left.set(xlabel="random graphs R", ylabel="accuracy (%)", title=name)
+    right.set(yscale="log", xlabel="random graphs R", ylabel="seconds to embed")
+    left.set_xscale("log", base=2)
+    right.set_xscale("log", base=2)
+    left.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def main() -> None:
+    """Evaluate with R = 4, 8, ..., and write varying_r.csv and a figure per data set."""
+    parser = arguments(__doc__)
+    parser.add_argument("--datasets", nargs="+", default=SETS)
+    parser.add_argument("--most", type=int, help="largest R; by default above the number of graphs")
+    parser.add_argument("--repeats", type=int, default=1)
+    options = parser.parse_args()
+    folder = results_folder(options)
+    for name in ["families"] if options.quick else options.datasets:
+        data = quick_data() if options.quick else gm.load_dataset(name)
+        most = 32 if options.quick else options.most or 2 ** len(data.graphs).bit_length()
+        numbers = [int(R) for R in 2 ** np.arange(2, most.bit_length())]
+        for method in variants(labels=data.graphs.node_labels is not None):
+            result = evaluate(
+                data.graphs,
+                data.target,
+                [method],
+                n_components=numbers,
+                n_folds=3 if options.quick else 10,
+                n_repeats=options.repeats,
+                n_jobs=options.jobs,
+                device=options.device,
+                journal=folder / f"varying_r-{name}.journal",
+                progress=True,
+            )
+            embedding_seconds(data, method, numbers[0], options.jobs)  # compiles
+            rows = []
+            for row in result.summary():
+                R = row["n_components"]
+                seconds = embedding_seconds(data, method, R, options.jobs)
+                kept = {key: row[key] for key in ("mean", "fold_std", "repeats", "folds")}
+                line = {"dataset": name, "method": method.name, "n_components": R, **kept}
+                rows.append({**line, "seconds": round(seconds, 4), "version": gm.__version__})
+            update_csv(folder / "varying_r.csv", rows, ["dataset", "method", "n_components"])
+        save_figure(draw(read_csv(folder / "varying_r.csv"), name), folder / f"varying_r-{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Distances to random graphs, computed once for all folds, without a leak between them.
+
+Every column has a graph it is drawn from and a generator of its own. A fold sees only the first R
+columns whose graph is in its training part: they are distributed as if drawn from that part, and
+no test graph can influence one of them. So a hundred folds share one computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.embedding import RandomGraphEmbedding
+from graphmover.graphs import GraphBatch
+from graphmover.node_embedding import NodeEmbeddings, embed_nodes
+from graphmover.node_points import scale_to_unit_cube
+from graphmover.random_graphs import sample_random_graphs
+from graphmover.transport import earth_movers_distance
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+class Point(NamedTuple):
+    """What distances depend on, beside the method."""
+
+    max_random_nodes: int
+    n_dimensions: int
+    wl_iterations: int
+
+
+class RandomColumns:
+    """The distances of all graphs to the random graphs of every fold.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    embedding : RandomGraphEmbedding
+        All but what a `Point` tells; it is not fitted.
+    training_parts : sequence of ndarray
+        The training graphs of each fold.
+    n_columns : int
+        How many random graphs a fold needs.
+    seed : int
+    device : str
+        What computes distances.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphBatch,
+        embedding: RandomGraphEmbedding,
+        training_parts: Sequence[Indices],
+        n_columns: int,
+        seed: int,
+        device: str = "cpu",
+    ) -> None:
+        self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
+        self._parts, self._n_columns = training_parts, n_columns
+        self._tables: dict[tuple[Point, tuple[float, ...]], Floats] = {}
+        self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
+        self._sources: list[tuple[int, int]] = []
+        self._columns_of_fold: list[Indices] = []
+        if embedding.sampling == "anchor":
+            self._draw_sources()
+
+    def _draw_sources(self) -> None:
+        """Draw a graph for each column, until every fold has enough in its training part."""
+        allowed = np.zeros((len(self._parts), len(self._graphs)), bool)
+        for fold, part in enumerate(self._parts):
+            allowed[fold, part] = self._graphs.node_counts[part] > 0
+        if not allowed.any(axis=1).all():
+            fold = int(np.argmin(allowed.any(axis=1)))
+            raise ValueError(f"no training graph of fold {fold} has nodes to draw from")
+        rng = np.random.default_rng([self._seed, 0])
+        drawn: list[int] = []
+        while (allowed[:, drawn].sum(axis=1) < self._n_columns).any():
+            drawn += [int(rng.integers(len(self._graphs))) for _ in range(self._n_columns // 4 + 1)]
+        # A column keeps its number, and so its generator, whatever graphs without nodes there are.
+        numbered = [(n, graph) for n, graph in enumerate(drawn) if self._graphs.node_counts[graph]]
+        graphs = [graph for _, graph in numbered]
+        self._columns_of_fold = [np.flatnonzero(row[graphs])[: self._n_columns] for row in allowed]
+        self._sources = numbered[: max(int(columns[-1]) for columns in self._columns_of_fold) + 1]
+
+    def of_fold(self, fold: int, point: Point, n_columns: int) -> Floats:
+        """Return distances of all graphs to the fold's first random graphs."""
+        table = self._tables[point, self._ranges[fold, point.n_dimensions]]
+        if not self._columns_of_fold:
+            return table[:, :n_columns]
+        return table[:, self._columns_of_fold[fold][:n_columns]]
+
+    def compute(self, point: Point, n_jobs: int | None) -> None:
+        """Compute what `of_fold` returns for one point."""
+        nodes = self._nodes(point, n_jobs)
+        for fold, part in enumerate(self._parts):
+            if (fold, point.n_dimensions) not in self._ranges:
+                self._ranges[fold, point.n_dimensions] = self._training_range(nodes, part)
+            key = self._ranges[fold, point.n_dimensions]
+            if (point, key) not in self._tables:
+                scaled = nodes.divided_by(key[0])
+                graphs = self._random_graphs(scaled, part, point)
+                self._tables[point, key] = earth_movers_distance(
+                    scaled, graphs, n_jobs=n_jobs, device=self._device
+                )
+
+    def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
+        embedding = self._embedding
+        labels = embedding.use_node_labels
+        return embed_nodes(
+            self._graphs,
+            point.n_dimensions,
+            node_embedding=embedding.node_embedding,
+            node_mass=embedding.node_mass,
+            use_node_labels=False if embedding.sampling == "uniform" else labels,
+            wl_iterations=point.wl_iterations,
+            n_jobs=n_jobs,
+        )
+
+    def _training_range(self, nodes: NodeEmbeddings, part: Indices) -> tuple[float, ...]:
+        """Return all that the training nodes tell about others: few folds differ in it."""
+        points = nodes[part].points
+        scale = scale_to_unit_cube(self._embedding.node_embedding, points)
+        if self._embedding.sampling == "anchor":
+            return (scale,)
+        return (scale, float(points.min()), float(points.max()))
+
+    def _random_graphs(self, nodes: NodeEmbeddings, part: Indices, point: Point) -> NodeEmbeddings:
+        if not self._sources:
+            return sample_random_graphs(
+                nodes[part],
+                self._n_columns,
+                max_random_nodes=point.max_random_nodes,
+                sampling="uniform",
+                random_state=np.random.default_rng([self._seed, 1]),
+            )
+        drawn = [
+            sample_random_graphs(
+                nodes[graph],
+                1,
+                max_random_nodes=point.max_random_nodes,
+                random_state=np.random.default_rng([self._seed, 1, number]),
+            )
+            for number, graph in self._sources
+        ]
+        labels = [graph.labels for graph in drawn if graph.labels is not None]
+        return NodeEmbeddings(
+            np.concatenate([graph.points for graph in drawn]),
+            np.concatenate([graph.masses for graph in drawn]),
+            np.cumsum([0] + [len(graph.points) for graph in drawn]),
+            np.concatenate(labels) if labels else None,
+        )

@@ -1,0 +1,67 @@
+"""Results of folds, a line of JSON each, so that a killed evaluation can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from graphmover._files import require_writable
+
+_FORMAT = 1
+
+
+class Journal:
+    """Results by key, in memory and, with a path, in a file.
+
+    A line counts when it is complete: one that a kill has cut short is dropped.
+
+    Parameters
+    ----------
+    path : path or None
+        A file that is there is gone on with.
+    fingerprint : str
+        Of the data and the settings that all results share; that in the file must be the same.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str) -> None:
+        self._path = None if path is None else Path(path)
+        self._results: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        if self._path is None:
+            return
+        require_writable(self._path)
+        header = json.dumps({"format": _FORMAT, "fingerprint": fingerprint}) + "\n"
+        if not self._path.exists() or not self._path.stat().st_size:
+            self._path.write_text(header)
+            return
+        *lines, unfinished = self._path.read_text().split("\n")
+        if not lines or lines[0] + "\n" != header:
+            raise ValueError(
+                f"{self._path} is the journal of other graphs, classes, folds, seeds or versions: "
+                f"name another file, or delete this one"
+            )
+        for line in lines[1:]:
+            record = json.loads(line)
+            self._results[record["key"]] = record["result"]
+        if unfinished:
+            os.truncate(self._path, self._path.stat().st_size - len(unfinished.encode()))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._results
+
+    def __getitem__(self, key: str) -> Any:
+        return self._results[key]
+
+    def add(self, key: str, result: Any) -> None:
+        """Keep a result; it is on disk when this returns."""
+        line = json.dumps({"key": key, "result": result}) + "\n"
+        with self._lock:
+            self._results[key] = json.loads(line)["result"]
+            if self._path is not None:
+                with open(self._path, "a") as file:
+                    file.write(line)
+                    file.flush()
+                    os.fsync(file.fileno())

@@ -1,0 +1,153 @@
+"""What can be evaluated: the paper's methods by name, and baselines that see no structure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+from graphmover.embedding import RandomGraphEmbedding
+from graphmover.evaluation._columns import Point
+
+#: Methods that are no embedding.
+MAJORITY, BAG_OF_NODES = "majority class", "bag of nodes"
+BASELINES = (MAJORITY, BAG_OF_NODES)
+
+#: gamma is relative to 1 / (median training distance): as many values as in the paper.
+GAMMAS = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+#: The paper's grid; d is not in it, and 4, 6 and 8 are tried.
+PAPER_GRID: Mapping[str, Sequence[Any]] = MappingProxyType(
+    {"max_random_nodes": range(3, 31, 3), "n_dimensions": (4, 6, 8), "gamma": GAMMAS}
+)
+WL_ITERATIONS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Method:
+    """An embedding and the values among which cross-validation chooses.
+
+    Parameters
+    ----------
+    name : str
+        What the results call it.
+    embedding : RandomGraphEmbedding
+        Its parameters hold where the grid has no others. It is not fitted.
+    grid : mapping
+        Values of ``max_random_nodes``, ``n_dimensions``, ``wl_iterations`` and ``gamma``. Where
+        the embedding's gamma is "scale", those of the grid are multiples of
+        1 / (median training distance); otherwise they are gamma itself.
+    stack_depths : bool
+        Weisfeiler-Lehman labels of all depths from 0 to ``wl_iterations``, a block of features
+        each, rather than those of the last depth alone.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> from graphmover.evaluation import Method
+    >>> Method("mine", gm.RandomGraphEmbedding(), {"n_dimensions": [4, 6], "gamma": [0.3, 1, 3]})
+    Method('mine', 6 settings)
+    """
+
+    name: str
+    embedding: RandomGraphEmbedding
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    stack_depths: bool = False
+
+    def __post_init__(self) -> None:
+        known = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma")
+        for name, values in self.grid.items():
+            if name not in known:
+                raise ValueError(f"the grid of {self.name!r} has {name!r}, not one of {known}")
+            if not len(values):
+                raise ValueError(f"the grid of {self.name!r} has no values of {name!r}")
+        for (*_, point), gamma in product(self.blocks(), self.gammas):
+            own = self.embedding.get_params(deep=False)
+            RandomGraphEmbedding(**{**own, **point._asdict(), "gamma": gamma})._check_parameters()
+
+    @property
+    def relative_gamma(self) -> bool:
+        """Whether gamma is a multiple of 1 / (median training distance)."""
+        return bool(self.embedding.gamma == "scale")
+
+    @property
+    def gammas(self) -> list[float]:
+        """The values of gamma, relative or not."""
+        own = 1.0 if self.relative_gamma else float(self.embedding.gamma)
+        return list(self.grid.get("gamma", [own]))
+
+    def blocks(self) -> list[tuple[Point, ...]]:
+        """Return all other settings: the features of several points stand side by side."""
+        own = self.embedding
+        sizes = self.grid.get("max_random_nodes", [own.max_random_nodes])
+        dimensions = self.grid.get("n_dimensions", [own.n_dimensions])
+        iterations = self.grid.get("wl_iterations", [own.wl_iterations])
+        return [
+            tuple(Point(size, d, h) for h in (range(last + 1) if self.stack_depths else [last]))
+            for size, d, last in product(sizes, dimensions, iterations)
+        ]
+
+    def points(self) -> list[Point]:
+        """Return all that distances are needed for, each once."""
+        return list(dict.fromkeys(point for block in self.blocks() for point in block))
+
+    @property
+    def fingerprint(self) -> str:
+        """What is equal for two methods only if they are evaluated alike."""
+        parameters = self.embedding.get_params(deep=False)
+        for name in ("device", "n_components", "n_jobs", "random_state", "verbose"):
+            del parameters[name]
+        content = repr((sorted(parameters.items()), self.blocks(), self.gammas))
+        return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Method({self.name!r}, {len(self.blocks()) * len(self.gammas)} settings)"
+
+
+@dataclass(frozen=True)
+class EMDKernel:
+    """The exact kernel ``-1/2 J D J`` of all earth mover's distances D: indefinite, quadratic.
+
+    Parameters
+    ----------
+    name : str
+    use_node_labels : bool
+    n_dimensions : sequence of int
+        Among which cross-validation chooses.
+    """
+
+    name: str
+    use_node_labels: bool = False
+    n_dimensions: Sequence[int] = (4, 6, 8)
+
+    @property
+    def fingerprint(self) -> str:
+        """What is equal for two methods only if they are evaluated alike."""
+        return f"{self.use_node_labels} {tuple(self.n_dimensions)}"
+
+
+def paper_methods() -> dict[str, Method | EMDKernel]:
+    """Return the paper's methods by name, with the paper's grids.
+
+    Examples
+    --------
+    >>> from graphmover.evaluation import paper_methods
+    >>> list(paper_methods())
+    ['RGE(RF)', 'RGE(ASG)', 'RGE(ASG)+labels', 'WL-RGE(ASG)', 'EMD', 'EMD+labels']
+    """
+    plain = RandomGraphEmbedding(use_node_labels=False)
+    labels = RandomGraphEmbedding(use_node_labels=True)
+    uniform = RandomGraphEmbedding(sampling="uniform")
+    wl_grid = {**PAPER_GRID, "wl_iterations": WL_ITERATIONS}
+    methods: list[Method | EMDKernel] = [
+        Method("RGE(RF)", uniform, PAPER_GRID),
+        Method("RGE(ASG)", plain, PAPER_GRID),
+        Method("RGE(ASG)+labels", labels, PAPER_GRID),
+        Method("WL-RGE(ASG)", labels, wl_grid, stack_depths=True),
+        EMDKernel("EMD"),
+        EMDKernel("EMD+labels", use_node_labels=True),
+    ]
+    return {method.name: method for method in methods}

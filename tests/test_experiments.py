@@ -1,0 +1,83 @@
+"""Every experiment has a quick form that runs, and the page of results is that of its tables."""
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "experiments"
+FIGURES = {
+    "varying_r": ["varying_r-families"],
+    "scaling": ["scaling"],
+    "convergence": ["convergence"],
+    "speedup": ["speedup"],
+}
+TABLES = {"tables": "accuracy", **{name: name for name in [*FIGURES, "selection"]}}
+
+
+def run(name, *options):
+    command = [sys.executable, "-W", "error", str(FOLDER / f"{name}.py"), *map(str, options)]
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    answer = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("results")
+    for name in TABLES:
+        run(name, "--quick", "--jobs", "1", "--results", folder)
+    return folder
+
+
+def rows(results, name):
+    with open(results / f"{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_tables_and_figures_are_written(results):
+    for name in TABLES.values():
+        assert rows(results, name)
+    for names in FIGURES.values():
+        for name in names:
+            assert (results / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+            assert "<svg" in (results / f"{name}.svg").read_text()
+
+
+def test_accuracies_have_their_columns_and_are_no_chance(results):
+    found = {row["method"]: row for row in rows(results, "accuracy")}
+    wanted = ("dataset", "mean", "std", "fold_std", "repeats", "folds", "n_components", "seconds")
+    assert set(wanted) < set(found["EMD"])
+    assert len(found) == 8
+    for name in ("RGE(RF)", "RGE(ASG)", "EMD"):
+        assert float(found[name]["mean"]) > 0.6 > 0.4 > float(found["bag of nodes"]["mean"])
+
+
+def test_the_kernels_error_falls_and_stays_below_the_bound(results):
+    found = sorted(rows(results, "convergence"), key=lambda row: int(row["R"]))
+    errors = [float(row["sup_error"]) for row in found]
+    assert errors[-1] < errors[0] / 2
+    for row in found:
+        assert float(row["mean_error"]) <= float(row["sup_error"]) <= float(row["bound"])
+
+
+def test_a_second_run_adds_to_a_table(results):
+    before = rows(results, "accuracy")
+    run("tables", "--quick", "--results", results, "--methods", "EMD")
+    assert rows(results, "accuracy") == before
+
+
+def test_the_page_is_that_of_the_tables():
+    page = FOLDER.parent / "docs" / "results.md"
+    sys.path.insert(0, str(FOLDER))
+    try:
+        import report
+    finally:
+        sys.path.remove(str(FOLDER))
+    assert report.report(FOLDER / "results", page) == page.read_text(), (
+        "python experiments/report.py writes it"
+    )
