@@ -147,7 +147,8 @@ def slopes(results: Path) -> str:
             sizes = np.array([int(row["size"]) for row in rows])
             fitted = [f"{slope(sizes, [float(r[part]) for r in rows]):.2f}" for part in PARTS]
             lines.append([varied, f"{sizes[0]:,} to {sizes[-1]:,}", *fitted])
-    return table(["grows", "range", *PARTS], lines) if lines else NOT_RUN
+    words = "Exponents of the processor's seconds, fitted to the upper half of the sizes.\n\n"
+    return words + table(["grows", "range", *PARTS], lines) if lines else NOT_RUN
 
 
 def errors(results: Path) -> str:
