@@ -31,8 +31,8 @@ def naming(file: str | os.PathLike[str], first: int = 0) -> Iterator[None]:
     except (TypeError, ValueError) as error:
         message = re.sub(r"^graph (\d+)", lambda m: f"graph {int(m[1]) + first}", str(error))
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        named = message if os.fspath(file) in message else f"{os.fspath(file)}: {message}"
-        raise kind(named) from error
+        is_named = os.fspath(file) in message and not message.startswith("graph ")
+        raise kind(message if is_named else f"{os.fspath(file)}: {message}") from error
 
 
 def library(name: str, what: str, extra: str) -> ImportError:
