@@ -104,7 +104,7 @@ def test_demo_without_matplotlib(tmp_path):
     small = ["demo", "--graphs", "60", "-r", "8"]
     answer = run(*small, **options)
     assert answer.returncode == 0, answer.stderr
-    assert "RGE(ASG), R = 8" in answer.stdout
+    assert "RGE(ASG), D_max = 10, d = 6, R = 8" in answer.stdout
     assert "Picture" not in answer.stdout
     assert answer.stderr.endswith(
         "graphmover: no picture is drawn: pictures need matplotlib: "
