@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,50 +19,36 @@ NodeEmbedding = str | Callable[[GraphBatch], Sequence[Any]]
 _CHUNK = 2**16
 
 
-class _Embedding(Protocol):
-    def __call__(
-        self,
-        batch: GraphBatch,
-        degrees: Floats,
-        n_dimensions: int,
-        n_jobs: int | None,
-        progress: str | None,
-        first_index: int,
-    ) -> Floats: ...
+class _Work(NamedTuple):
+    """What an embedding is given."""
+
+    batch: GraphBatch
+    degrees: Floats
+    n_dimensions: int
+    n_jobs: int | None
+    progress: str | None
+    first_index: int
 
 
-def _laplacian(
-    batch: GraphBatch,
-    degrees: Floats,
-    n_dimensions: int,
-    n_jobs: int | None,
-    progress: str | None,
-    first_index: int,
-) -> Floats:
+def _laplacian(work: _Work) -> Floats:
     return smallest_eigenvectors(
-        batch.offsets,
-        batch.indptr,
-        batch.indices,
-        batch.edge_weights,
-        degrees,
-        n_dimensions,
-        n_jobs=n_jobs,
-        progress=progress,
-        first_index=first_index,
+        work.batch.offsets,
+        work.batch.indptr,
+        work.batch.indices,
+        work.batch.edge_weights,
+        work.degrees,
+        work.n_dimensions,
+        n_jobs=work.n_jobs,
+        progress=work.progress,
+        first_index=work.first_index,
     )
 
 
-def _return_probability(
-    batch: GraphBatch,
-    degrees: Floats,
-    n_dimensions: int,
-    n_jobs: int | None,
-    progress: str | None,
-    first_index: int,
-) -> Floats:
+def _return_probability(work: _Work) -> Floats:
     from graphmover.walks import return_probabilities
 
-    points = np.zeros((batch.n_nodes, n_dimensions))
+    batch = work.batch
+    points = np.zeros((batch.n_nodes, work.n_dimensions))
     weights = np.empty(0) if batch.edge_weights is None else batch.edge_weights
 
     def walk(rows: slice) -> None:
@@ -73,28 +59,21 @@ def _return_probability(
             batch.indptr,
             batch.indices,
             weights,
-            degrees,
+            work.degrees,
             points,
         )
 
-    work = batch.node_counts + batch.edge_counts + 1
-    for_each_chunk(walk, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
+    sizes = batch.node_counts + batch.edge_counts + 1
+    for_each_chunk(walk, sizes, most=_CHUNK, n_jobs=work.n_jobs, progress=work.progress)
     return points
 
 
-def _log_degree(
-    batch: GraphBatch,
-    degrees: Floats,
-    n_dimensions: int,
-    n_jobs: int | None,
-    progress: str | None,
-    first_index: int,
-) -> Floats:
-    return np.log1p(degrees)[:, np.newaxis]
+def _log_degree(work: _Work) -> Floats:
+    return np.log1p(work.degrees)[:, np.newaxis]
 
 
 #: Every embedding by the name that ``node_embedding`` takes.
-NODE_EMBEDDINGS: dict[str, _Embedding] = {
+NODE_EMBEDDINGS: dict[str, Callable[[_Work], Floats]] = {
     "laplacian": _laplacian,
     "return-probability": _return_probability,
     "degree": _log_degree,
@@ -130,8 +109,8 @@ def points_of(
     """Return the points of all nodes, graph after graph."""
     if callable(node_embedding):
         return _checked(node_embedding(batch), batch, first_index)
-    embed = NODE_EMBEDDINGS[node_embedding]
-    return embed(batch, degrees, n_dimensions, n_jobs, progress, first_index)
+    work = _Work(batch, degrees, n_dimensions, n_jobs, progress, first_index)
+    return NODE_EMBEDDINGS[node_embedding](work)
 
 
 def _checked(parts: Any, batch: GraphBatch, first_index: int) -> Floats:
