@@ -20,7 +20,8 @@ from graphmover.evaluation import (
     paper_methods,
 )
 from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._selection import LinearSVM, leave_one_out_ridge
+from graphmover.evaluation._selection import SVM_C, leave_one_out_ridge
+from graphmover.evaluation._svm import LinearSVMs, arrays_on
 
 GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
 
@@ -73,16 +74,38 @@ def test_leave_one_out_is_what_leaving_out_gives():
         assert found.minus_error == pytest.approx(best[1], rel=1e-6)
 
 
-def test_many_columns_are_turned_without_changing_the_machine():
-    rng = np.random.default_rng(0)
-    x, target = rng.random((40, 90)), np.arange(40) % 2
-    x[target == 1, :5] += 0.2
-    train, test = np.arange(30), np.arange(30, 40)
-    plain = LinearSVC(C=10.0, dual=False, fit_intercept=False, tol=1e-8)
+@pytest.mark.parametrize("n_columns", [6, 25, 90])  # by columns, by columns, by rows
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_machines_are_those_of_liblinear(n_columns, n_classes):
+    rng = np.random.default_rng(n_columns)
+    target = np.arange(60) % n_classes
+    x = rng.random((60, n_columns)) + 0.15 * target[:, None] * rng.random(n_columns)
+    train, test = np.flatnonzero(np.arange(60) % 4), np.arange(0, 60, 4)
     length = np.sqrt((x[train] ** 2).sum(axis=1).mean())
-    expected = plain.fit(x[train] / length, target[train]).predict(x[test] / length)
-    assert (LinearSVM(10.0).fit_predict(x, train, test, target) == expected).all()
-    assert (LinearSVM(10.0).fit_predict(1e-6 * x, train, test, target) == expected).all()
+    for scale in (1.0, 1e-6):
+        machines = LinearSVMs(scale * x, len(train), arrays_on("cpu"))
+        found = machines.predictions(train, test, target, SVM_C)
+        for C, classes in zip(SVM_C, found, strict=True):
+            plain = LinearSVC(C=C, dual=False, fit_intercept=False, tol=1e-9, max_iter=100_000)
+            expected = plain.fit(x[train] / length, target[train]).predict(x[test] / length)
+            assert (classes == expected).all()
+
+
+def test_the_minimum_has_no_gradient():
+    """Solutions, not only the classes they predict: w = 2 C sum of y_i (1 - y_i w.x_i)+ x_i."""
+    from graphmover.evaluation._svm import _Columns, _minima, _Rows
+
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((80, 30))
+    signs = np.where(x[:, 0] + 0.5 * rng.standard_normal(80) > 0, 1.0, -1.0)
+    arrays = arrays_on("cpu")
+    strengths = (1e-2, 1.0, 1e3, 1e6)
+    by_columns = _minima(_Columns(x, arrays), signs, strengths)
+    by_rows = _minima(_Rows(x @ x.T, arrays), signs, strengths)
+    for C, w, coefficients in zip(strengths, by_columns, by_rows, strict=True):
+        short = np.maximum(0, 1 - signs * (x @ w))
+        assert w == pytest.approx(2 * C * (signs * short) @ x, rel=1e-6, abs=1e-8)
+        assert coefficients @ x == pytest.approx(w, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("sampling", ["anchor", "uniform"])
@@ -108,7 +131,7 @@ def test_no_test_graph_influences_a_random_graph_or_a_choice(labelled, data, sam
     distances = []
     for graphs in (labelled, changed):
         columns = RandomColumns(graphs, embedding, parts, 24, seed=0)
-        columns.compute(point, n_jobs=None)
+        columns.compute(point, 24, n_jobs=None)
         distances.append(columns.of_fold(fold, point, 24))
     others = np.arange(60) != 17
     assert (distances[0][others] == distances[1][others]).all()
@@ -120,7 +143,7 @@ def test_random_graphs_of_a_fold_are_those_of_its_training_part(data):
     part = np.arange(0, 60, 2)
     columns = RandomColumns(data.graphs, gm.RandomGraphEmbedding(), [part], 20, seed=0)
     point = Point(5, 4, 0)
-    columns.compute(point, n_jobs=None)
+    columns.compute(point, 20, n_jobs=None)
     assert len({graph for _, graph in columns._sources}) > 5
     used = [columns._sources[column][1] for column in columns._columns_of_fold[0]]
     assert set(used) <= set(part)
@@ -254,19 +277,18 @@ def test_progress_tells_the_time_left_on_standard_error(data, capsys):
 
 def test_depths_side_by_side_are_blocks_of_features(labelled, data):
     """WL-RGE's features of depths 0 and 1 are those of two embeddings beside each other."""
-    from graphmover.evaluation._folds import Fold, _all_features
+    from graphmover.evaluation._folds import Fold, settings_of
 
     embedding = gm.RandomGraphEmbedding(use_node_labels=True)
     method = Method("m", embedding, {"wl_iterations": [1]}, stack_depths=True)
     part = np.arange(40)
     columns = RandomColumns(labelled, embedding, [part], 16, seed=3)
     for point in method.points():
-        columns.compute(point, n_jobs=None)
-    [(setting, features)] = _all_features(method, columns, 16, Fold(0, part, np.arange(40, 60), 0))
-    assert setting["wl_iterations"] == 1
-    assert features.shape == (60, 32)
-    for depth, block in enumerate((features[:, :16], features[:, 16:])):
-        distances = columns.of_fold(0, Point(10, 6, depth), 16)
+        columns.compute(point, 16, n_jobs=None)
+    [setting] = settings_of(method, columns, 16, Fold(0, part, np.arange(40, 60), 0))
+    assert setting.row()["wl_iterations"] == 1
+    tables = [columns.of_fold(0, Point(10, 6, depth), 16) for depth in (0, 1)]
+    for distances, block in zip(tables, setting.features(tables), strict=True):
         gamma = 1 / np.median(distances[part])
         assert block == pytest.approx(np.exp(-gamma * distances) / 4, rel=1e-12)
 

@@ -71,6 +71,7 @@ ORDER = [
     "evaluation._columns",
     "evaluation._methods",
     "evaluation._selection",
+    "evaluation._svm",
     "evaluation._folds",
     "evaluation._emd_kernel",
     "evaluation._journal",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,27 +20,41 @@ from graphmover._checks import require_whole
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.datasets import Dataset
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.evaluation._columns import RandomColumns
+from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._emd_kernel import emd_kernel, kernel_fold, negative_part
 from graphmover.evaluation._folds import (
     Fold,
     Rows,
+    Setting,
     bag_fold,
     bags_of_nodes,
-    embedding_fold,
+    choose_setting,
+    columns_looked_at,
+    embedding_score,
     majority_fold,
 )
 from graphmover.evaluation._journal import Journal
-from graphmover.evaluation._methods import BASELINES, MAJORITY, EMDKernel, Method, paper_methods
+from graphmover.evaluation._methods import (
+    BASELINES,
+    MAJORITY,
+    EMDKernel,
+    KernelMatrices,
+    Method,
+    paper_methods,
+)
+from graphmover.evaluation._selection import Choice
+from graphmover.evaluation._svm import arrays_on
 from graphmover.evaluation._table import Evaluation
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.node_embedding import embed_nodes
 from graphmover.streaming import Content
+from graphmover.transport import device_for
 
 __all__ = [
     "EMDKernel",
     "Evaluation",
+    "KernelMatrices",
     "Method",
     "bags_of_nodes",
     "emd_kernel",
@@ -52,17 +68,17 @@ SELECTIONS = ("ridge", "svm")
 #: Every row has these, in this order.
 _COLUMNS = (
     *("method", "n_components", "repeat", "fold", "accuracy", "max_random_nodes", "n_dimensions"),
-    *("wl_iterations", "gamma", "ridge_strength", "C", "selection_accuracy", "inner_accuracy"),
-    *("negative_eigenvalues", "negative_share", "seconds"),
+    *("wl_iterations", "gamma", "ridge_strength", "kernel", "C", "selection_accuracy"),
+    *("inner_accuracy", "negative_eigenvalues", "negative_share", "seconds"),
 )
 
-_OfFold = Callable[[Fold], Rows]
+AnyMethod = str | Method | EMDKernel | KernelMatrices
 
 
 def evaluate(
     graphs: Any,
     y: ArrayLike,
-    methods: Iterable[str | Method | EMDKernel | RandomGraphEmbedding] = (*BASELINES, "RGE(ASG)"),
+    methods: Iterable[AnyMethod | RandomGraphEmbedding] = (*BASELINES, "RGE(ASG)"),
     *,
     n_components: int | Sequence[int] = 256,
     n_folds: int = 10,
@@ -87,8 +103,9 @@ def evaluate(
     y : array-like of shape (len(graphs),)
         A class for each graph.
     methods : iterable
-        Names ("majority class", "bag of nodes", or one of `paper_methods`), `Method` or
-        `EMDKernel` objects of your own, or estimators, whose parameters are then fixed.
+        Names ("majority class", "bag of nodes", or one of `paper_methods`), `Method`,
+        `EMDKernel` or `KernelMatrices` objects of your own, or estimators, whose parameters
+        are then fixed.
     n_components : int or sequence of int
         Random graphs; of several numbers each gets its own rows, and the smaller use the first
         columns of the largest. An estimator has its own number.
@@ -146,13 +163,9 @@ def evaluate(
         own = [fixed] if fixed else numbers
         name = method if isinstance(method, str) else method.name
         keys = [_key(method, own, selection, fold) for fold in folds]
-        todo = [fold for fold in folds if keys[fold.number] not in finished]
+        todo = {number: key for number, key in enumerate(keys) if key not in finished}
         if todo:
-            bar = name if progress else None
-            start = time.perf_counter()
-            of_fold = _prepared(method, task, own, bar)
-            preparing = (time.perf_counter() - start) / len(todo)
-            _run(of_fold, todo, keys, finished, preparing, n_jobs, bar)
+            _finish(method, task, own, todo, finished, name if progress else None)
         for fold in folds:
             repeat, number = divmod(fold.number, n_folds)
             found = {"method": name, "repeat": repeat, "fold": number}
@@ -191,9 +204,9 @@ def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
     return target.astype(np.int64)
 
 
-def _method(method: Any) -> tuple[str | Method | EMDKernel, int | None]:
+def _method(method: Any) -> tuple[AnyMethod, int | None]:
     """Return what a caller named, and the number of random graphs if it is fixed."""
-    if isinstance(method, Method | EMDKernel):
+    if isinstance(method, Method | EMDKernel | KernelMatrices):
         return method, None
     if isinstance(method, RandomGraphEmbedding):
         kind = {"anchor": "ASG", "uniform": "RF"}.get(method.sampling, method.sampling)
@@ -207,7 +220,7 @@ def _method(method: Any) -> tuple[str | Method | EMDKernel, int | None]:
     if isinstance(method, str) and method in known:
         return known[method], None
     raise ValueError(
-        f"methods must be Method, EMDKernel or RandomGraphEmbedding objects or of "
+        f"methods must be Method, EMDKernel, KernelMatrices or RandomGraphEmbedding objects or of "
         f"{', '.join([*BASELINES, *known])}, got {method!r}"
     )
 
@@ -230,52 +243,124 @@ def _key(method: Any, n_components: Sequence[int], selection: str, fold: Fold) -
     return f"{key} {list(n_components)} {selection}" if isinstance(method, Method) else key
 
 
-def _prepared(
-    method: str | Method | EMDKernel,
+def _finish(
+    method: AnyMethod,
     task: _Task,
     n_components: Sequence[int],
-    progress: str | None,
-) -> _OfFold:
-    """Compute what all folds share, and return what scores one of them."""
-    target, n_jobs, device = task.target, task.n_jobs, task.device
-    words = {"desc": f"{progress}: distances", "disable": progress is None}
-    if method == MAJORITY:
-        return partial(majority_fold, target)
-    if isinstance(method, str):
-        return partial(bag_fold, bags_of_nodes(task.graphs), target)
-    if isinstance(method, EMDKernel):
-        labels, kernels = method.use_node_labels, {}
-        for d in tqdm(method.n_dimensions, **words):
-            nodes = embed_nodes(task.graphs, d, use_node_labels=labels, n_jobs=n_jobs)
-            kernels[d] = emd_kernel(nodes, n_jobs=n_jobs, device=device)
-        return partial(kernel_fold, kernels, target)
-    parts = [fold.train for fold in task.folds]
-    columns = RandomColumns(
-        task.graphs, method.embedding, parts, n_components[-1], task.seed, device
-    )
-    for point in tqdm(method.points(), **words):
-        columns.compute(point, n_jobs)
-    return partial(embedding_fold, method, columns, n_components, task.selection, target)
-
-
-def _run(
-    of_fold: _OfFold,
-    folds: Sequence[Fold],
-    keys: Sequence[str],
+    keys: Mapping[int, str],
     journal: Journal,
-    preparing: float,
-    n_jobs: int | None,
     progress: str | None,
 ) -> None:
-    """Score folds in threads; each is in the journal as soon as it is done."""
+    """Score the folds that have keys, and keep their rows in the journal."""
+    if isinstance(method, Method):
+        _finish_embedding(method, task, n_components, keys, journal, progress)
+        return
+    start = time.perf_counter()
+    of_fold: Callable[[Fold], Rows]
+    if method == MAJORITY:
+        of_fold = partial(majority_fold, task.target)
+    elif isinstance(method, str):
+        of_fold = partial(bag_fold, bags_of_nodes(task.graphs), task.target)
+    else:
+        of_fold = partial(kernel_fold, *_kernels(method, task, progress), task.target)
+    preparing = (time.perf_counter() - start) / len(keys)
 
-    def score(rows: slice) -> None:
-        fold = folds[rows.start]
+    def score(fold: Fold) -> None:
         start = time.perf_counter()
-        found = of_fold(fold)
-        seconds = (time.perf_counter() - start) / len(found) + preparing / len(found)
-        journal.add(keys[fold.number], [{**row, "seconds": seconds} for row in found])
+        rows = of_fold(fold)
+        seconds = time.perf_counter() - start + preparing
+        journal.add(keys[fold.number], [{**row, "seconds": seconds} for row in rows])
 
-    one_each = np.ones(len(folds), np.int64)
+    _in_threads(score, [task.folds[number] for number in keys], task.n_jobs, progress)
+
+
+def _kernels(
+    method: EMDKernel | KernelMatrices, task: _Task, progress: str | None
+) -> tuple[str, Mapping[Any, NDArray[np.float64]]]:
+    """Return what tells kernels apart, and the kernels."""
+    if isinstance(method, KernelMatrices):
+        return "kernel", method.matrices
+    kernels = {}
+    for d in _bar(method.n_dimensions, "distances", progress):
+        nodes = embed_nodes(
+            task.graphs, d, use_node_labels=method.use_node_labels, n_jobs=task.n_jobs
+        )
+        kernels[d] = emd_kernel(nodes, n_jobs=task.n_jobs, device=task.device)
+    return "n_dimensions", kernels
+
+
+def _finish_embedding(
+    method: Method,
+    task: _Task,
+    n_components: Sequence[int],
+    keys: Mapping[int, str],
+    journal: Journal,
+    progress: str | None,
+) -> None:
+    """Choose a setting in every fold, then score: each setting's distances are needed once."""
+    start = time.perf_counter()
+    target, n_jobs, most = task.target, task.n_jobs, n_components[-1]
+    folds = [task.folds[number] for number in keys]
+    parts = [fold.train for fold in task.folds]
+    columns = RandomColumns(task.graphs, method.embedding, parts, most, task.seed, task.device)
+    few = columns_looked_at(method, most, task.selection)
+    for point in _bar(method.points(), "distances", progress):
+        columns.compute(point, few, n_jobs)
+    chosen: dict[tuple[int, int], tuple[Setting, Choice]] = {}
+
+    def choose(fold: Fold) -> None:
+        for R in n_components:
+            chosen[fold.number, R] = choose_setting(
+                method, columns, R, task.selection, target, fold
+            )
+
+    _in_threads(choose, folds, n_jobs, progress and f"{progress}: choosing")
+    columns.forget()
+    arrays = arrays_on(device_for(task.device, len(task.graphs) * most))
+    preparing = (time.perf_counter() - start) / len(folds)
+    found: dict[int, Rows] = {fold.number: [] for fold in folds}
+
+    def score(job: tuple[Fold, int]) -> None:
+        fold, R = job
+        start = time.perf_counter()
+        setting, choice = chosen[fold.number, R]
+        row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}
+        if task.selection == "ridge":
+            row["ridge_strength"] = choice.value
+        row |= embedding_score(setting, columns, R, target, arrays, fold)
+        row["seconds"] = time.perf_counter() - start + preparing / len(n_components)
+        with lock:
+            rows = found[fold.number]
+            rows.append(row)
+            if len(rows) == len(n_components):
+                rows.sort(key=lambda row: row["n_components"])
+                journal.add(keys[fold.number], rows)
+
+    lock = threading.Lock()
+    jobs: dict[tuple[Point, ...], list[tuple[Fold, int]]] = {}
+    for fold, R in product(folds, n_components):
+        jobs.setdefault(chosen[fold.number, R][0].points, []).append((fold, R))
+    with tqdm(total=len(folds), desc=progress, unit="fold", disable=progress is None) as bar:
+        for points, mine in jobs.items():
+            width = max(R for _, R in mine)
+            for point in points:
+                columns.compute(point, width, n_jobs, arrays.take)
+            _in_threads(score, mine, n_jobs, None)
+            columns.forget()
+            bar.update(len(mine) / len(n_components))
+
+
+def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[Any]:
+    shown: Iterable[Any] = tqdm(things, desc=f"{progress}: {words}", disable=progress is None)
+    return shown
+
+
+def _in_threads(
+    function: Callable[[Any], None], jobs: Sequence[Any], n_jobs: int | None, progress: str | None
+) -> None:
+    def one(rows: slice) -> None:
+        function(jobs[rows.start])
+
+    one_each = np.ones(len(jobs), np.int64)
     with single_threaded_blas():  # folds are the threads
-        for_each_chunk(score, one_each, most=1, n_jobs=n_jobs, progress=progress, unit="fold")
+        for_each_chunk(one, one_each, most=1, n_jobs=n_jobs, progress=progress, unit="fold")

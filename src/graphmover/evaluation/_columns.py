@@ -7,8 +7,8 @@ no test graph can influence one of them. So a hundred folds share one computatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class RandomColumns:
     ) -> None:
         self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
         self._parts, self._n_columns = training_parts, n_columns
-        self._tables: dict[tuple[Point, tuple[float, ...]], Floats] = {}
+        self._tables: dict[tuple[Point, tuple[float, ...]], Any] = {}
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
         self._sources: list[tuple[int, int]] = []
         self._columns_of_fold: list[Indices] = []
@@ -85,15 +85,22 @@ class RandomColumns:
         self._columns_of_fold = [np.flatnonzero(row[graphs])[: self._n_columns] for row in allowed]
         self._sources = numbered[: max(int(columns[-1]) for columns in self._columns_of_fold) + 1]
 
-    def of_fold(self, fold: int, point: Point, n_columns: int) -> Floats:
-        """Return distances of all graphs to the fold's first random graphs."""
+    def of_fold(self, fold: int, point: Point, n_columns: int, rows: Indices | None = None) -> Any:
+        """Return distances of some graphs, or of all, to the fold's first random graphs."""
         table = self._tables[point, self._ranges[fold, point.n_dimensions]]
         if not self._columns_of_fold:
-            return table[:, :n_columns]
-        return table[:, self._columns_of_fold[fold][:n_columns]]
+            return table[:, :n_columns] if rows is None else table[rows, :n_columns]
+        columns = self._columns_of_fold[fold][:n_columns]
+        return table[:, columns] if rows is None else table[np.ix_(rows, columns)]
 
-    def compute(self, point: Point, n_jobs: int | None) -> None:
-        """Compute what `of_fold` returns for one point."""
+    def compute(
+        self,
+        point: Point,
+        n_columns: int,
+        n_jobs: int | None,
+        take: Callable[[Floats], Any] = np.asarray,
+    ) -> None:
+        """Compute what `of_fold` returns for one point, and take it to where it is needed."""
         nodes = self._nodes(point, n_jobs)
         for fold, part in enumerate(self._parts):
             if (fold, point.n_dimensions) not in self._ranges:
@@ -101,10 +108,14 @@ class RandomColumns:
             key = self._ranges[fold, point.n_dimensions]
             if (point, key) not in self._tables:
                 scaled = nodes.divided_by(key[0])
-                graphs = self._random_graphs(scaled, part, point)
-                self._tables[point, key] = earth_movers_distance(
-                    scaled, graphs, n_jobs=n_jobs, device=self._device
+                graphs = self._random_graphs(scaled, part, point, n_columns)
+                self._tables[point, key] = take(
+                    earth_movers_distance(scaled, graphs, n_jobs=n_jobs, device=self._device)
                 )
+
+    def forget(self) -> None:
+        """Drop all distances."""
+        self._tables.clear()
 
     def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
         embedding = self._embedding
@@ -127,15 +138,18 @@ class RandomColumns:
             return (scale,)
         return (scale, float(points.min()), float(points.max()))
 
-    def _random_graphs(self, nodes: NodeEmbeddings, part: Indices, point: Point) -> NodeEmbeddings:
+    def _random_graphs(
+        self, nodes: NodeEmbeddings, part: Indices, point: Point, n_columns: int
+    ) -> NodeEmbeddings:
         if not self._sources:
             return sample_random_graphs(
                 nodes[part],
-                self._n_columns,
+                n_columns,
                 max_random_nodes=point.max_random_nodes,
                 sampling="uniform",
                 random_state=np.random.default_rng([self._seed, 1]),
             )
+        last = max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1
         drawn = [
             sample_random_graphs(
                 nodes[graph],
@@ -143,7 +157,7 @@ class RandomColumns:
                 max_random_nodes=point.max_random_nodes,
                 random_state=np.random.default_rng([self._seed, 1, number]),
             )
-            for number, graph in self._sources
+            for number, graph in self._sources[:last]
         ]
         labels = [graph.labels for graph in drawn if graph.labels is not None]
         return NodeEmbeddings(

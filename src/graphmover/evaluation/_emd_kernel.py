@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphmover._parallel import single_threaded_blas
 from graphmover.evaluation._folds import Fold, Rows, svm_score
-from graphmover.evaluation._selection import SVM_C, Choice, KernelSVM, choose_c
+from graphmover.evaluation._selection import Choice, KernelSVMs, choose_c
 from graphmover.node_embedding import NodeEmbeddings
 from graphmover.transport import earth_movers_distance
 
@@ -73,16 +73,16 @@ def negative_part(kernel: Floats) -> tuple[int, float]:
     return len(negative), float(-negative.sum() / max(np.abs(values).sum(), 1e-300))
 
 
-def kernel_fold(kernels: Mapping[int, Floats], target: NDArray[np.int64], fold: Fold) -> Rows:
-    """Score the number of dimensions and the C that did best on inner folds."""
-    machines = [KernelSVM(C) for C in SVM_C]
-    best, best_d = Choice(-1.0, 0.0, None), 0
-    for d, kernel in kernels.items():
-        seen = kernel[np.ix_(fold.train, fold.train)]
-        choice = choose_c(machines, seen, target[fold.train], fold.seed)
+def kernel_fold(
+    told_by: str, kernels: Mapping[Any, Floats], target: NDArray[np.int64], fold: Fold
+) -> Rows:
+    """Score the kernel and the C that did best on inner folds."""
+    best, best_name = Choice(-1.0, 0.0, None), None
+    for name, kernel in kernels.items():
+        choice = choose_c(KernelSVMs(kernel), fold.train, target, fold.seed)
         if choice[:2] > best[:2]:
-            best, best_d = choice, d
-    count, share = negative_part(kernels[best_d][np.ix_(fold.train, fold.train)])
-    row: dict[str, Any] = {"n_dimensions": best_d}
-    row |= {"negative_eigenvalues": count, "negative_share": share}
-    return [{**row, **svm_score(best, kernels[best_d], target, fold)}]
+            best, best_name = choice, name
+    kernel = kernels[best_name]
+    count, share = negative_part(kernel[np.ix_(fold.train, fold.train)])
+    row = {told_by: best_name, "negative_eigenvalues": count, "negative_share": share}
+    return [{**row, **svm_score(KernelSVMs(kernel), target, fold, best)}]

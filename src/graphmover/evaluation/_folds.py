@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.embedding import features_in_place, gamma_scale
-from graphmover.evaluation._columns import RandomColumns
+from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._methods import Method
 from graphmover.evaluation._selection import (
-    SVM_C,
     Choice,
-    LinearSVM,
+    Machines,
     choose_c,
     leave_one_out_ridge,
 )
+from graphmover.evaluation._svm import Arrays, LinearSVMs, arrays_on
 from graphmover.graphs import GraphBatch
 from graphmover.labels import label_codes
 
 Floats = NDArray[np.float64]
 Rows = list[dict[str, Any]]
-SVMS = [LinearSVM(C) for C in SVM_C]
 
-#: Settings are compared on at most this many training graphs: the cost is cubic in them.
-_MOST_COMPARED = 1000
+
+class Look(NamedTuple):
+    """How much of the training part settings are compared on: the cost is cubic in it."""
+
+    columns: int  # of all depths together
+    graphs: int
+
+
+#: All settings are looked at once, the best of them again.
+FIRST_LOOK, SECOND_LOOK = Look(128, 1000), Look(512, 10_000)
+
+#: Of the settings this share is looked at again, and no fewer than these.
+_SHARE_KEPT, _LEAST_KEPT = 1 / 8, 8
 
 
 class Fold(NamedTuple):
@@ -38,61 +47,124 @@ class Fold(NamedTuple):
     seed: int
 
 
-def embedding_fold(
+class Setting(NamedTuple):
+    """One point of a method's grid, as a fold sees it."""
+
+    points: tuple[Point, ...]  # a block of features each
+    gamma: float
+    units: tuple[float, ...]  # what gamma is a multiple of, in each block
+
+    def features(self, distances: list[Any]) -> list[Any]:
+        """Return the features made of the distances of each block."""
+        blocks = zip(distances, self.units, strict=True)
+        return [features_in_place(block.copy(), self.gamma * unit) for block, unit in blocks]
+
+    def row(self) -> dict[str, Any]:
+        """Return what a table says of it."""
+        return {**self.points[-1]._asdict(), "gamma": self.gamma}
+
+
+def columns_looked_at(method: Method, n_components: int, selection: str) -> int:
+    """How many random graphs of each point the choice among settings needs."""
+    if selection == "svm":
+        return n_components
+    widths = [_per_point(SECOND_LOOK, block, n_components) for block in method.blocks()]
+    return max(*widths, min(n_components, FIRST_LOOK.columns))
+
+
+def _per_point(look: Look, points: tuple[Point, ...], n_components: int) -> int:
+    return min(n_components, max(1, look.columns // len(points)))
+
+
+def settings_of(
+    method: Method, columns: RandomColumns, n_components: int, fold: Fold
+) -> list[Setting]:
+    """List the grid of a method."""
+    found = []
+    for points in method.blocks():
+        units = [1.0] * len(points)
+        if method.relative_gamma:
+            few = min(n_components, FIRST_LOOK.columns)
+            units = [
+                gamma_scale(columns.of_fold(fold.number, point, few, fold.train))
+                for point in points
+            ]
+        found += [Setting(points, gamma, tuple(units)) for gamma in method.gammas]
+    return found
+
+
+def choose_setting(
     method: Method,
     columns: RandomColumns,
-    n_components: Sequence[int],
+    n_components: int,
     selection: str,
     target: NDArray[np.int64],
     fold: Fold,
-) -> Rows:
-    """Score the setting that did best on the training part, for each number of columns."""
-    rows = []
-    compared = fold.train
-    if len(compared) > _MOST_COMPARED:
-        compared = np.random.default_rng(fold.seed).choice(compared, _MOST_COMPARED, replace=False)
-    for R in n_components:
-        best, chosen = Choice(-1.0, 0.0, None), None
-        for setting, features in _all_features(method, columns, R, fold):
-            if selection == "ridge":
-                choice = leave_one_out_ridge(features[compared], target[compared])
-            else:
-                choice = choose_c(SVMS, features[fold.train], target[fold.train], fold.seed)
-            if chosen is None or choice[:2] > best[:2]:
-                best, chosen = choice, (setting, features)
-        assert chosen is not None
-        setting, features = chosen
-        row = {"n_components": R, **setting, "selection_accuracy": best.accuracy}
-        if selection == "ridge":
-            row["ridge_strength"] = best.value
-            best = choose_c(SVMS, features[fold.train], target[fold.train], fold.seed)
-        rows.append({**row, **svm_score(best, features, target, fold)})
-    return rows
+) -> tuple[Setting, Choice]:
+    """Return the setting that does best on the training part, and how well it does."""
+    settings = settings_of(method, columns, n_components, fold)
+
+    def best_first(some: list[Setting], choices: list[Choice]) -> list[tuple[Setting, Choice]]:
+        pairs = zip(some, choices, strict=True)
+        return sorted(pairs, key=lambda pair: pair[1][:2], reverse=True)
+
+    if selection == "svm":
+        choices = []
+        for setting in settings:
+            tables = [columns.of_fold(fold.number, p, n_components) for p in setting.points]
+            features = np.concatenate(setting.features(tables), axis=1)
+            machines = LinearSVMs(features, len(fold.train), arrays_on("cpu"))
+            choices.append(choose_c(machines, fold.train, target, fold.seed))
+        return best_first(settings, choices)[0]
+
+    def looked_at(some: list[Setting], look: Look) -> list[tuple[Setting, Choice]]:
+        rows = fold.train
+        if len(rows) > look.graphs:
+            rows = np.random.default_rng(fold.seed).choice(rows, look.graphs, replace=False)
+        choices, tables, points = [], [], None
+        for setting in some:
+            if setting.points != points:  # settings that differ in gamma follow each other
+                points = setting.points
+                n_columns = _per_point(look, points, n_components)
+                tables = [columns.of_fold(fold.number, p, n_columns, rows) for p in points]
+            features = np.concatenate(setting.features(tables), axis=1)
+            choices.append(leave_one_out_ridge(features, target[rows]))
+        return best_first(some, choices)
+
+    ranked = looked_at(settings, FIRST_LOOK)
+    seen_all = len(fold.train) <= FIRST_LOOK.graphs and all(
+        _per_point(FIRST_LOOK, points, n_components) == n_components for points in method.blocks()
+    )
+    if seen_all or len(settings) == 1:
+        return ranked[0]
+    n_kept = max(_LEAST_KEPT, round(_SHARE_KEPT * len(settings)))
+    return looked_at([setting for setting, _ in ranked[:n_kept]], SECOND_LOOK)[0]
 
 
-def _all_features(
-    method: Method, columns: RandomColumns, n_columns: int, fold: Fold
-) -> Iterator[tuple[dict[str, Any], Floats]]:
-    """Yield every setting of the grid and its features of all graphs."""
-    for points in method.blocks():
-        distances = [columns.of_fold(fold.number, point, n_columns) for point in points]
-        relative = method.relative_gamma
-        units = [gamma_scale(block[fold.train]) if relative else 1.0 for block in distances]
-        for gamma in method.gammas:
-            features = [
-                features_in_place(block.copy(), gamma * unit)
-                for block, unit in zip(distances, units, strict=True)
-            ]
-            setting = {**points[-1]._asdict(), "gamma": gamma}
-            yield setting, np.concatenate(features, axis=1)
+def embedding_score(
+    setting: Setting,
+    columns: RandomColumns,
+    n_components: int,
+    target: NDArray[np.int64],
+    arrays: Arrays,
+    fold: Fold,
+) -> dict[str, Any]:
+    """Return the row of one setting: the SVM's C, and accuracies on both parts."""
+    with arrays.queue():
+        tables = [columns.of_fold(fold.number, p, n_components) for p in setting.points]
+        features = arrays.module.concatenate(setting.features(tables), axis=1)
+        return svm_score(LinearSVMs(features, len(fold.train), arrays), target, fold)
 
 
-def svm_score(choice: Choice, x: Floats, target: NDArray[np.int64], fold: Fold) -> dict[str, Any]:
-    """Return the row of a machine that was chosen: its C, and its accuracy on both parts."""
-    machine = choice.value
-    predicted = machine.fit_predict(x, fold.train, fold.test, target)
+def svm_score(
+    machines: Machines, target: NDArray[np.int64], fold: Fold, choice: Choice | None = None
+) -> dict[str, Any]:
+    """Return the row of a machine: its C, unless chosen by inner folds, and its accuracies."""
+    if choice is None:
+        choice = choose_c(machines, fold.train, target, fold.seed)
+    [predicted] = machines.predictions(fold.train, fold.test, target, [choice.value])
     return {
-        "C": machine.C,
+        "C": choice.value,
         "inner_accuracy": choice.accuracy,
         "accuracy": float((predicted == target[fold.test]).mean()),
     }
@@ -108,8 +180,7 @@ def bag_fold(counts: Floats, target: NDArray[np.int64], fold: Fold) -> Rows:
     """Score a linear SVM on the nodes of each kind, in units of the mean training graph."""
     shares = counts / max(counts[fold.train].sum(axis=1).mean(), 1.0)
     x = np.column_stack([shares, np.ones(len(shares))])  # counts, unlike RGE, need a bias
-    choice = choose_c(SVMS, x[fold.train], target[fold.train], fold.seed)
-    return [svm_score(choice, x, target, fold)]
+    return [svm_score(LinearSVMs(x, len(fold.train), arrays_on("cpu")), target, fold)]
 
 
 def bags_of_nodes(graphs: GraphBatch) -> Floats:

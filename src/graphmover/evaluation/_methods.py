@@ -9,6 +9,9 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation._columns import Point
 
@@ -127,6 +130,63 @@ class EMDKernel:
     def fingerprint(self) -> str:
         """What is equal for two methods only if they are evaluated alike."""
         return f"{self.use_node_labels} {tuple(self.n_dimensions)}"
+
+
+class KernelMatrices:
+    """Kernel matrices of your own between all graphs, among which cross-validation chooses.
+
+    Parameters
+    ----------
+    name : str
+        What the results call it.
+    matrices : mapping
+        From what the results are to call each, such as a parameter's value, to a symmetric
+        array of shape (n_graphs, n_graphs). It need not be positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphmover.evaluation import KernelMatrices
+    >>> KernelMatrices("identity", {1: np.eye(3), 2: 2 * np.eye(3)})
+    KernelMatrices('identity', 2 of 3 graphs)
+    """
+
+    def __init__(self, name: str, matrices: Mapping[Any, ArrayLike]) -> None:
+        self.name = name
+        self.matrices = {key: np.asarray(matrix, float) for key, matrix in matrices.items()}
+        if not self.matrices:
+            raise ValueError(f"{name!r} has no kernel matrix")
+        self.n_graphs = len(next(iter(self.matrices.values())))
+        for key, matrix in self.matrices.items():
+            if matrix.shape != (self.n_graphs, self.n_graphs):
+                raise ValueError(
+                    f"kernel matrix {key!r} of {name!r} has the shape {matrix.shape}, expected "
+                    f"{(self.n_graphs, self.n_graphs)}"
+                )
+            if not np.isfinite(matrix).all():
+                i, j = np.argwhere(~np.isfinite(matrix))[0]
+                raise ValueError(
+                    f"kernel matrix {key!r} of {name!r} has {matrix[i, j]} at [{i}, {j}]"
+                )
+            tolerance = 1e-8 * np.abs(matrix).max(initial=0.0)
+            if (np.abs(matrix - matrix.T) > tolerance).any():
+                i, j = np.argwhere(np.abs(matrix - matrix.T) > tolerance)[0]
+                raise ValueError(
+                    f"kernel matrix {key!r} of {name!r} is not symmetric: {matrix[i, j]} at "
+                    f"[{i}, {j}], {matrix[j, i]} at [{j}, {i}]"
+                )
+
+    @property
+    def fingerprint(self) -> str:
+        """What is equal for two methods only if they are evaluated alike."""
+        digest = hashlib.blake2b(digest_size=8)
+        for key, matrix in self.matrices.items():
+            digest.update(repr(key).encode())
+            digest.update(np.ascontiguousarray(matrix).tobytes())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"KernelMatrices({self.name!r}, {len(self.matrices)} of {self.n_graphs} graphs)"
 
 
 def paper_methods() -> dict[str, Method | EMDKernel]:

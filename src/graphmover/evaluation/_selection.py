@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 #: The SVM's C, for training rows of mean squared length 1: the paper gives no range.
 SVM_C = (1e0, 1e1, 1e2, 1e3, 1e4, 1e5)
@@ -31,7 +32,7 @@ class Choice(NamedTuple):
     value: Any
 
 
-def leave_one_out_ridge(features: Floats, target: NDArray[np.int64]) -> Choice:
+def leave_one_out_ridge(features: Floats, target: Indices) -> Choice:
     """Return the best leave-one-out accuracy of ridge classification, over all strengths.
 
     One eigendecomposition serves all strengths: with ``features = U S V'`` the fitted values are
@@ -78,75 +79,53 @@ def _left_singular_vectors(features: Floats) -> tuple[Floats, Floats]:
     return squares[kept], features @ axes[:, kept] / np.sqrt(squares[kept])
 
 
-def choose_c(classifiers: Sequence[Any], x: Any, target: NDArray[Any], seed: int) -> Choice:
-    """Return the classifier that does best on inner folds of the training part; ties: the first.
+class Machines(Protocol):
+    """Classifiers of the same data that differ in C."""
 
-    Parameters
-    ----------
-    classifiers : sequence of objects with ``fit_predict(x, train, test, target)``
-    """
+    def predictions(
+        self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
+    ) -> list[Indices]:
+        """Fit to some rows with each C, and predict the classes of others."""
+
+
+def choose_c(machines: Machines, train: Indices, target: Indices, seed: int) -> Choice:
+    """Return the C that does best on inner folds of the training part; ties: the smallest."""
     from sklearn.model_selection import StratifiedKFold
 
-    n_folds = min(INNER_FOLDS, int(np.bincount(target).min()))
+    n_folds = min(INNER_FOLDS, int(np.bincount(target[train]).min()))
     inner = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    rows = np.arange(len(target))
-    correct = np.zeros(len(classifiers))
-    for train, test in inner.split(rows, target):
-        for number, classifier in enumerate(classifiers):
-            predicted = classifier.fit_predict(x, train, test, target)
-            correct[number] += (predicted == target[test]).sum()
+    correct = np.zeros(len(SVM_C), np.int64)
+    for seen, unseen in inner.split(train, target[train]):
+        found = machines.predictions(train[seen], train[unseen], target, SVM_C)
+        correct += [(classes == target[train[unseen]]).sum() for classes in found]
     number = int(np.argmax(correct))
-    return Choice(float(correct[number] / len(target)), 0.0, classifiers[number])
+    return Choice(float(correct[number] / len(train)), 0.0, SVM_C[number])
 
 
-class LinearSVM(NamedTuple):
-    """A linear SVM (LIBLINEAR) on features: no bias, no standardising of columns.
+class KernelSVMs:
+    """SVMs (LIBSVM) on a kernel matrix, which need not be positive semi-definite.
 
-    All features are divided by one number, so that C means the same for every gamma: those of
-    a large one are so small that no C of the range would do.
+    Their bias makes them blind to centring: adding ``a_i + a_j`` to the kernel changes nothing.
     """
 
-    C: float
+    def __init__(self, kernel: Floats) -> None:
+        self._kernel = kernel
 
-    def fit_predict(
-        self, x: Floats, train: NDArray[Any], test: NDArray[Any], target: NDArray[Any]
-    ) -> NDArray[Any]:
-        """Fit to some rows of x, and predict others."""
-        from sklearn.svm import LinearSVC
-
-        length = np.sqrt((x[train] ** 2).sum(axis=1).mean()) or 1.0
-        seen, unseen = x[train] / length, x[test] / length
-        if seen.shape[1] > seen.shape[0]:  # the same inner products in fewer columns
-            axes, triangle = np.linalg.qr(seen.T)
-            seen, unseen = triangle.T, unseen @ axes
-        machine = LinearSVC(C=self.C, dual=False, fit_intercept=False)
-        return _fitted(machine, seen, target[train]).predict(unseen)  # type: ignore[no-any-return]
-
-
-class KernelSVM(NamedTuple):
-    """An SVM (LIBSVM) on a kernel matrix, which need not be positive semi-definite.
-
-    Its bias makes it blind to centring: adding ``a_i + a_j`` to the kernel changes nothing.
-    """
-
-    C: float
-
-    def fit_predict(
-        self, x: Floats, train: NDArray[Any], test: NDArray[Any], target: NDArray[Any]
-    ) -> NDArray[Any]:
-        """Fit to some rows and columns of x, and predict others."""
+    def predictions(
+        self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
+    ) -> list[Indices]:
+        """Fit to some rows and columns with each C, and predict the classes of others."""
+        from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
-        machine = SVC(C=self.C, kernel="precomputed", max_iter=1_000_000)
-        unit = x[train, train].mean() or 1.0
-        fitted = _fitted(machine, x[np.ix_(train, train)] / unit, target[train])
-        return fitted.predict(x[np.ix_(test, train)] / unit)  # type: ignore[no-any-return]
-
-
-def _fitted(machine: Any, x: Floats, target: NDArray[Any]) -> Any:
-    """With the largest C a solver may stop early; inner folds judge what it has found."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return machine.fit(x, target)
+        unit = abs(self._kernel[train, train].mean()) or 1.0
+        seen = self._kernel[np.ix_(train, train)] / unit
+        unseen = self._kernel[np.ix_(test, train)] / unit
+        found = []
+        for strength in C:
+            machine = SVC(C=strength, kernel="precomputed", max_iter=1_000_000)
+            with warnings.catch_warnings():
+                # On an indefinite kernel it may never settle; inner folds judge what it has found.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                found.append(machine.fit(seen, target[train]).predict(unseen))
+        return found

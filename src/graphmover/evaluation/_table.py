@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 #: What a summary counts the choices of.
-_CHOICES = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma", "C")
+_CHOICES = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma", "kernel", "C")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,208 @@
+"""Linear SVMs for every C of a range, on the processor or on a GPU.
+
+LIBLINEAR's machine, without bias and with squared hinge loss: it minimises
+
+    |w|^2 / 2 + C sum_i max(0, 1 - y_i w.x_i)^2.
+
+Where the loss is not 0 it is quadratic, so a Newton step is one linear system in the rows that
+violate their margin, and a few steps find the minimum itself, however large C is. With at least
+as many columns as rows the system is one in the rows, of their inner products alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Newton steps before the solver gives up; it takes about ten.
+_MOST_STEPS = 200
+
+#: The objective has settled when a step improves it by less than this share.
+_SETTLED = 1e-10
+
+
+class Arrays(NamedTuple):
+    """Where matrices live, and who computes with them."""
+
+    module: Any  # numpy or cupy
+    solve: Callable[[Any, Any], Any]  # for symmetric positive definite matrices
+    take: Callable[[NDArray[Any]], Any]  # brings an array there
+    queue: Callable[[], AbstractContextManager[Any]]  # for a thread that works beside others
+
+
+def arrays_on(device: str) -> Arrays:
+    """Return NumPy and LAPACK, or CuPy and cuSOLVER for "cuda"."""
+    if device == "cuda":
+        import cupy
+        from cupyx.scipy.linalg import solve_triangular
+
+        def solve(matrix: Any, right: Any) -> Any:
+            lower = cupy.linalg.cholesky(matrix)
+            half = solve_triangular(lower, right, lower=True)
+            return solve_triangular(lower, half, lower=True, trans="T")
+
+        def take(array: NDArray[Any]) -> Any:
+            there = cupy.asarray(array)
+            cupy.cuda.get_current_stream().synchronize()  # threads with queues of their own wait
+            return there
+
+        return Arrays(cupy, solve, take, lambda: cupy.cuda.Stream(non_blocking=True))
+    from scipy.linalg import cho_factor, cho_solve
+
+    def solve_here(matrix: Any, right: Any) -> Any:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        return cho_solve(factor, right, check_finite=False)
+
+    return Arrays(np, solve_here, np.asarray, nullcontext)
+
+
+class LinearSVMs:
+    """Machines on one table of features, for any rows of it and every C of a range.
+
+    All features are divided by one number, so that the mean squared length of a training row
+    is 1 and C means the same for every gamma: those of a large one are so small that no C of the
+    range would do.
+
+    Parameters
+    ----------
+    features : array of shape (n, R)
+        Of all graphs, wherever ``arrays`` has its matrices.
+    n_train : int
+        About how many rows machines will be fitted to.
+    """
+
+    def __init__(self, features: Any, n_train: int, arrays: Arrays) -> None:
+        self._arrays = arrays
+        self._by_rows = features.shape[1] >= n_train
+        self._table = features @ features.T if self._by_rows else features
+        squares = (features**2).sum(axis=1)
+        self._squares = squares if isinstance(squares, np.ndarray) else squares.get()
+
+    def predictions(
+        self,
+        train: NDArray[np.int64],
+        test: NDArray[np.int64],
+        target: NDArray[np.int64],
+        C: Sequence[float],
+    ) -> list[NDArray[np.int64]]:
+        """Fit to the rows ``train`` with each C, and predict the classes of the rows ``test``.
+
+        Several classes are told apart one against all others; ``target`` is 0, 1, ... for all
+        rows.
+        """
+        xp = self._arrays.module
+        unit = self._squares[train].mean() or 1.0
+        rows = self._arrays.take(train)
+        table = self._table[rows]
+        system: _System
+        if self._by_rows:
+            table = table[:, rows] / unit
+            unseen = self._table[self._arrays.take(test)][:, rows] / unit
+            system = _Rows(table, self._arrays)
+        else:
+            table = table / unit**0.5
+            unseen = self._table[self._arrays.take(test)] / unit**0.5
+            system = _Columns(table, self._arrays)
+        classes = np.arange(target[train].max() + 1)
+        decisions = []  # by class and C
+        for one in classes[1:] if len(classes) == 2 else classes:
+            signs = self._arrays.take(np.where(target[train] == one, 1.0, -1.0))
+            decisions.append(xp.stack([unseen @ w for w in _minima(system, signs, C)]))
+        if len(classes) == 2:
+            return list(_to_host(decisions[0] > 0).astype(np.int64))
+        return list(_to_host(xp.stack(decisions).argmax(axis=0)))
+
+
+def _to_host(array: Any) -> NDArray[Any]:
+    host: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
+    return host
+
+
+class _Rows(NamedTuple):
+    """Weights are sums of rows, their coefficients the unknowns; the table is inner products."""
+
+    table: Any
+    arrays: Arrays
+
+    def newton(self, active: Any, signs: Any, C: float) -> tuple[Any, Any]:
+        """Coefficients that are best while these rows violate their margins, and all values."""
+        rows = self.arrays.module.flatnonzero(active)
+        columns = self.table[:, rows]
+        matrix = columns[rows]
+        matrix.ravel()[:: len(matrix) + 1] += 0.5 / C
+        found = self.arrays.solve(matrix, signs[rows])
+        coefficients = self.arrays.module.zeros(len(signs))
+        coefficients[rows] = found
+        return coefficients, columns @ found
+
+    def squared_length(self, coefficients: Any, values: Any) -> float:
+        """Of the weights."""
+        return float(coefficients @ values)
+
+
+class _Columns(NamedTuple):
+    """The weights of columns are the unknowns; the table is features."""
+
+    table: Any
+    arrays: Arrays
+
+    def newton(self, active: Any, signs: Any, C: float) -> tuple[Any, Any]:
+        """Weights that are best while these rows violate their margins, and all values."""
+        rows = self.table[active]
+        matrix = rows.T @ rows
+        matrix.ravel()[:: len(matrix) + 1] += 0.5 / C
+        found = self.arrays.solve(matrix, rows.T @ signs[active])
+        return found, self.table @ found
+
+    def squared_length(self, weights: Any, values: Any) -> float:
+        """Of the weights."""
+        return float(weights @ weights)
+
+
+_System = _Rows | _Columns
+
+
+def _minima(system: _System, signs: Any, C: Sequence[float]) -> list[Any]:
+    """Return the solution for each C; each starts from the one before."""
+    xp = system.arrays.module
+    solution, values = None, xp.zeros(len(signs))
+    found = []
+    for strength in C:
+        solution, values = _minimum(system, signs, strength, solution, values)
+        found.append(solution)
+    return found
+
+
+def _minimum(system: _System, signs: Any, C: float, solution: Any, values: Any) -> tuple[Any, Any]:
+    """Newton's method with steps halved until they descend."""
+    xp = system.arrays.module
+
+    def objective(solution: Any, values: Any) -> float:
+        short = xp.maximum(0.0, 1.0 - signs * values)
+        return 0.5 * system.squared_length(solution, values) + C * float(short @ short)
+
+    active = signs * values < 1.0
+    if solution is None:
+        solution = xp.zeros_like(system.newton(active, signs, C)[0])
+    now = objective(solution, values)
+    for _ in range(_MOST_STEPS):
+        target, target_values = system.newton(active, signs, C)
+        share = 1.0
+        while True:
+            there = solution + share * (target - solution)
+            there_values = values + share * (target_values - values)
+            next_ = objective(there, there_values)
+            if next_ <= now or share < 1e-6:
+                break
+            share /= 2
+        next_active = signs * there_values < 1.0
+        same = share == 1.0 and bool((next_active == active).all())
+        settled = now - next_ <= _SETTLED * now
+        solution, values, active, now = there, there_values, next_active, next_
+        if same or settled:
+            return solution, values
+    raise np.linalg.LinAlgError(f"the SVM has not settled after {_MOST_STEPS} steps at C={C:g}")
