@@ -91,13 +91,17 @@ def _draw_anchors(
     for _ in range(n_components):
         size = rng.integers(1, most + 1)
         graph = with_nodes[rng.integers(len(with_nodes))]
-        first, last = nodes.offsets[graph : graph + 2]
-        if size <= last - first:
-            chosen = first + rng.choice(last - first, size, replace=False)
-        else:
-            again = rng.integers(first, last, size - (last - first))
-            chosen = np.concatenate([np.arange(first, last), again])
-        drawn.append(chosen)
+        drawn.append(anchor_nodes(rng, nodes.offsets[graph], nodes.offsets[graph + 1], size))
     chosen = np.concatenate(drawn)
     labels = None if nodes.labels is None else nodes.labels[chosen]
     return nodes.points[chosen], [len(part) for part in drawn], labels
+
+
+def anchor_nodes(
+    rng: np.random.Generator, first: np.int64, last: np.int64, size: np.int64
+) -> NDArray[np.int64]:
+    """Draw nodes of a graph, first to last - 1: none twice before all are drawn once."""
+    if size <= last - first:
+        return first + rng.choice(last - first, size, replace=False)
+    again = rng.integers(first, last, size - (last - first))
+    return np.concatenate([np.arange(first, last), again])

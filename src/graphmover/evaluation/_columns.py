@@ -17,7 +17,7 @@ from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs import GraphBatch
 from graphmover.node_embedding import NodeEmbeddings, embed_nodes
 from graphmover.node_points import scale_to_unit_cube
-from graphmover.random_graphs import sample_random_graphs
+from graphmover.random_graphs import anchor_nodes, sample_random_graphs
 from graphmover.transport import earth_movers_distance
 
 Floats = NDArray[np.float64]
@@ -61,6 +61,7 @@ class RandomColumns:
         self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
         self._parts, self._n_columns = training_parts, n_columns
         self._tables: dict[tuple[Point, tuple[float, ...]], Any] = {}
+        self._embedded: dict[tuple[int, int], NodeEmbeddings] = {}
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
         self._sources: list[tuple[int, int]] = []
         self._columns_of_fold: list[Indices] = []
@@ -119,16 +120,19 @@ class RandomColumns:
 
     def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
         embedding = self._embedding
-        labels = embedding.use_node_labels
-        return embed_nodes(
-            self._graphs,
-            point.n_dimensions,
-            node_embedding=embedding.node_embedding,
-            node_mass=embedding.node_mass,
-            use_node_labels=False if embedding.sampling == "uniform" else labels,
-            wl_iterations=point.wl_iterations,
-            n_jobs=n_jobs,
-        )
+        key = (point.n_dimensions, point.wl_iterations)
+        if key not in self._embedded:
+            labels = embedding.use_node_labels
+            self._embedded[key] = embed_nodes(
+                self._graphs,
+                point.n_dimensions,
+                node_embedding=embedding.node_embedding,
+                node_mass=embedding.node_mass,
+                use_node_labels=False if embedding.sampling == "uniform" else labels,
+                wl_iterations=point.wl_iterations,
+                n_jobs=n_jobs,
+            )
+        return self._embedded[key]
 
     def _training_range(self, nodes: NodeEmbeddings, part: Indices) -> tuple[float, ...]:
         """Return all that the training nodes tell about others: few folds differ in it."""
@@ -149,20 +153,17 @@ class RandomColumns:
                 sampling="uniform",
                 random_state=np.random.default_rng([self._seed, 1]),
             )
-        last = max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1
-        drawn = [
-            sample_random_graphs(
-                nodes[graph],
-                1,
-                max_random_nodes=point.max_random_nodes,
-                random_state=np.random.default_rng([self._seed, 1, number]),
-            )
-            for number, graph in self._sources[:last]
-        ]
-        labels = [graph.labels for graph in drawn if graph.labels is not None]
+        n_drawn = max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1
+        drawn = []
+        for number, graph in self._sources[:n_drawn]:
+            rng = np.random.default_rng([self._seed, 1, number])
+            size = rng.integers(1, point.max_random_nodes + 1)
+            first, last = nodes.offsets[graph], nodes.offsets[graph + 1]
+            drawn.append(anchor_nodes(rng, first, last, size))
+        chosen = np.concatenate(drawn)
         return NodeEmbeddings(
-            np.concatenate([graph.points for graph in drawn]),
-            np.concatenate([graph.masses for graph in drawn]),
-            np.cumsum([0] + [len(graph.points) for graph in drawn]),
-            np.concatenate(labels) if labels else None,
+            nodes.points[chosen],
+            np.ones(len(chosen), np.int64),
+            np.cumsum([0] + [len(part) for part in drawn]),
+            None if nodes.labels is None else nodes.labels[chosen],
         )

@@ -32,7 +32,7 @@ class Look(NamedTuple):
 
 
 #: All settings are looked at once, the best of them again.
-FIRST_LOOK, SECOND_LOOK = Look(128, 1000), Look(512, 10_000)
+FIRST_LOOK, SECOND_LOOK = Look(128, 1000), Look(512, 2000)
 
 #: Of the settings this share is looked at again, and no fewer than these.
 _SHARE_KEPT, _LEAST_KEPT = 1 / 8, 8

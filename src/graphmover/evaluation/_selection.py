@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: The SVM's C, for training rows of mean squared length 1: the paper gives no range.
-SVM_C = (1e0, 1e1, 1e2, 1e3, 1e4, 1e5)
+SVM_C = tuple(10.0**power for power in range(8))
 
 #: Ridge strengths, relative to the mean squared length of a row.
 _STRENGTHS = 10.0 ** np.arange(-7, 3)

@@ -11,8 +11,8 @@ as many columns as rows the system is one in the rows, of their inner products a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,16 @@ def arrays_on(device: str) -> Arrays:
             cupy.cuda.get_current_stream().synchronize()  # threads with queues of their own wait
             return there
 
-        return Arrays(cupy, solve, take, lambda: cupy.cuda.Stream(non_blocking=True))
+        idle: list[Any] = []  # kept, since freed memory is used again by the same stream only
+
+        @contextmanager
+        def queue() -> Iterator[None]:
+            stream = idle.pop() if idle else cupy.cuda.Stream(non_blocking=True)
+            with stream:
+                yield
+            idle.append(stream)
+
+        return Arrays(cupy, solve, take, queue)
     from scipy.linalg import cho_factor, cho_solve
 
     def solve_here(matrix: Any, right: Any) -> Any:
