@@ -20,8 +20,8 @@ from graphmover.evaluation import (
     paper_methods,
 )
 from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._selection import SVM_C, leave_one_out_ridge
-from graphmover.evaluation._svm import LinearSVMs, arrays_on
+from graphmover.evaluation._selection import leave_one_out_ridge
+from graphmover.evaluation._svm import SVM_C, LinearSVMs, arrays_on
 
 GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
 

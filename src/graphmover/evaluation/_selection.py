@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: The SVM's C, for training rows of mean squared length 1: the paper gives no range.
-SVM_C = tuple(10.0**power for power in range(8))
+#: C for kernels: a larger one takes LIBSVM hours on those that are indefinite.
+KERNEL_C = tuple(10.0**power for power in range(6))
 
 #: Ridge strengths, relative to the mean squared length of a row.
 _STRENGTHS = 10.0 ** np.arange(-7, 3)
@@ -80,7 +80,9 @@ def _left_singular_vectors(features: Floats) -> tuple[Floats, Floats]:
 
 
 class Machines(Protocol):
-    """Classifiers of the same data that differ in C."""
+    """Classifiers of the same data that differ in C, among which to choose."""
+
+    range_of_c: Sequence[float]
 
     def predictions(
         self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
@@ -94,12 +96,12 @@ def choose_c(machines: Machines, train: Indices, target: Indices, seed: int) -> 
 
     n_folds = min(INNER_FOLDS, int(np.bincount(target[train]).min()))
     inner = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    correct = np.zeros(len(SVM_C), np.int64)
+    correct = np.zeros(len(machines.range_of_c), np.int64)
     for seen, unseen in inner.split(train, target[train]):
-        found = machines.predictions(train[seen], train[unseen], target, SVM_C)
+        found = machines.predictions(train[seen], train[unseen], target, machines.range_of_c)
         correct += [(classes == target[train[unseen]]).sum() for classes in found]
     number = int(np.argmax(correct))
-    return Choice(float(correct[number] / len(train)), 0.0, SVM_C[number])
+    return Choice(float(correct[number] / len(train)), 0.0, machines.range_of_c[number])
 
 
 class KernelSVMs:
@@ -107,6 +109,8 @@ class KernelSVMs:
 
     Their bias makes them blind to centring: adding ``a_i + a_j`` to the kernel changes nothing.
     """
+
+    range_of_c: Sequence[float] = KERNEL_C
 
     def __init__(self, kernel: Floats) -> None:
         self._kernel = kernel

@@ -18,6 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+#: For training rows of mean squared length 1: the paper gives no range.
+SVM_C = tuple(10.0**power for power in range(8))
+
 #: Newton steps before the solver gives up; it takes about ten.
 _MOST_STEPS = 200
 
@@ -83,6 +86,8 @@ class LinearSVMs:
     n_train : int
         About how many rows machines will be fitted to.
     """
+
+    range_of_c: Sequence[float] = SVM_C
 
     def __init__(self, features: Any, n_train: int, arrays: Arrays) -> None:
         self._arrays = arrays
