@@ -315,39 +315,44 @@ def _finish_embedding(
             )
 
     _in_threads(choose, folds, n_jobs, progress and f"{progress}: choosing")
-    columns.forget()
+    columns.forget(method.points())
     arrays = arrays_on(device_for(task.device, len(task.graphs) * most))
     preparing = (time.perf_counter() - start) / len(folds)
     found: dict[int, Rows] = {fold.number: [] for fold in folds}
+    jobs: dict[tuple[Point, ...], list[tuple[Fold, int]]] = {}
+    for fold, R in product(folds, n_components):
+        jobs.setdefault(chosen[fold.number, R][0].points, []).append((fold, R))
+    left = {points: len(some) for points, some in jobs.items()}
+    lock = threading.Lock()
 
     def score(job: tuple[Fold, int]) -> None:
         fold, R = job
         start = time.perf_counter()
         setting, choice = chosen[fold.number, R]
+        with lock:
+            width = max(R for _, R in jobs[setting.points])
+            for point in setting.points:
+                columns.compute(point, width, n_jobs, arrays.take)
         row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}
         if task.selection == "ridge":
             row["ridge_strength"] = choice.value
         row |= embedding_score(setting, columns, R, target, arrays, fold)
         row["seconds"] = time.perf_counter() - start + preparing / len(n_components)
         with lock:
+            left[setting.points] -= 1
+            if not left[setting.points]:
+                still = {point for points, some in left.items() if some for point in points}
+                columns.forget(set(setting.points) - still)
             rows = found[fold.number]
             rows.append(row)
             if len(rows) == len(n_components):
                 rows.sort(key=lambda row: row["n_components"])
                 journal.add(keys[fold.number], rows)
 
-    lock = threading.Lock()
-    jobs: dict[tuple[Point, ...], list[tuple[Fold, int]]] = {}
-    for fold, R in product(folds, n_components):
-        jobs.setdefault(chosen[fold.number, R][0].points, []).append((fold, R))
-    with tqdm(total=len(folds), desc=progress, unit="fold", disable=progress is None) as bar:
-        for points, mine in jobs.items():
-            width = max(R for _, R in mine)
-            for point in points:
-                columns.compute(point, width, n_jobs, arrays.take)
-            _in_threads(score, mine, n_jobs, None)
-            columns.forget()
-            bar.update(len(mine) / len(n_components))
+    by_points = [job for some in jobs.values() for job in some]
+    # A GPU is busy with one fold; the second thread prepares the next.
+    threads = n_jobs if arrays.module is np else 2
+    _in_threads(score, by_points, threads, progress)
 
 
 def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[Any]:

@@ -7,7 +7,7 @@ no test graph can influence one of them. So a hundred folds share one computatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,9 +114,10 @@ class RandomColumns:
                     earth_movers_distance(scaled, graphs, n_jobs=n_jobs, device=self._device)
                 )
 
-    def forget(self) -> None:
-        """Drop all distances."""
-        self._tables.clear()
+    def forget(self, points: Iterable[Point]) -> None:
+        """Drop the distances of points."""
+        dropped = set(points)
+        self._tables = {key: table for key, table in self._tables.items() if key[0] not in dropped}
 
     def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
         embedding = self._embedding

@@ -54,17 +54,16 @@ def leave_one_out_ridge(features: Floats, target: Indices) -> Choice:
     squares, directions = _left_singular_vectors(features)
     unit = squares.sum() / len(features)
     shrinkage = squares[:, np.newaxis] / (squares[:, np.newaxis] + unit * _STRENGTHS)
-    leverages = directions**2 @ shrinkage
-    along = directions.T @ wanted
-    best = Choice(-1.0, -np.inf, None)
-    for number, strength in enumerate(_STRENGTHS):
-        leverage = leverages[:, number, np.newaxis]
-        fitted = directions @ (shrinkage[:, number, np.newaxis] * along)
-        left_out = (fitted - leverage * wanted) / np.maximum(1 - leverage, 1e-9)
-        accuracy = float((left_out.argmax(axis=1) == target).mean())
-        error = float(((left_out - wanted) ** 2).mean())
-        best = max(best, Choice(accuracy, -error, float(strength)), key=lambda c: c[:2])
-    return best
+    leverages = (directions**2 @ shrinkage)[:, :, np.newaxis]
+    along = shrinkage[:, :, np.newaxis] * (directions.T @ wanted)[:, np.newaxis]
+    wanted = wanted[:, np.newaxis]  # rows, strengths, classes
+    left_out = np.tensordot(directions, along, 1)
+    left_out -= leverages * wanted
+    left_out /= np.maximum(1 - leverages, 1e-9)
+    accuracies = (left_out.argmax(axis=2) == target[:, np.newaxis]).mean(axis=0)
+    errors = ((left_out - wanted) ** 2).mean(axis=(0, 2))
+    best = np.lexsort((-errors, accuracies))[-1]
+    return Choice(float(accuracies[best]), -float(errors[best]), float(_STRENGTHS[best]))
 
 
 def _left_singular_vectors(features: Floats) -> tuple[Floats, Floats]:

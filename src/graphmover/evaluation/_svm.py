@@ -36,17 +36,17 @@ class Arrays(NamedTuple):
     take: Callable[[NDArray[Any]], Any]  # brings an array there
     queue: Callable[[], AbstractContextManager[Any]]  # for a thread that works beside others
 
+    def add_to_diagonal(self, matrix: Any, number: float) -> None:
+        """Add a number to every entry of a matrix's diagonal."""
+        place = self.module.arange(len(matrix))
+        matrix[place, place] += number
+
 
 def arrays_on(device: str) -> Arrays:
     """Return NumPy and LAPACK, or CuPy and cuSOLVER for "cuda"."""
     if device == "cuda":
         import cupy
-        from cupyx.scipy.linalg import solve_triangular
-
-        def solve(matrix: Any, right: Any) -> Any:
-            lower = cupy.linalg.cholesky(matrix)
-            half = solve_triangular(lower, right, lower=True)
-            return solve_triangular(lower, half, lower=True, trans="T")
+        from cupyx.lapack import posv
 
         def take(array: NDArray[Any]) -> Any:
             there = cupy.asarray(array)
@@ -62,14 +62,14 @@ def arrays_on(device: str) -> Arrays:
                 yield
             idle.append(stream)
 
-        return Arrays(cupy, solve, take, queue)
+        return Arrays(cupy, posv, take, queue)
     from scipy.linalg import cho_factor, cho_solve
 
-    def solve_here(matrix: Any, right: Any) -> Any:
+    def solve(matrix: Any, right: Any) -> Any:
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         return cho_solve(factor, right, check_finite=False)
 
-    return Arrays(np, solve_here, np.asarray, nullcontext)
+    return Arrays(np, solve, np.asarray, nullcontext)
 
 
 class LinearSVMs:
@@ -145,13 +145,15 @@ class _Rows(NamedTuple):
     def newton(self, active: Any, signs: Any, C: float) -> tuple[Any, Any]:
         """Coefficients that are best while these rows violate their margins, and all values."""
         rows = self.arrays.module.flatnonzero(active)
-        columns = self.table[:, rows]
-        matrix = columns[rows]
-        matrix.ravel()[:: len(matrix) + 1] += 0.5 / C
+        if not len(rows):
+            return self.arrays.module.zeros_like(signs), self.arrays.module.zeros_like(signs)
+        products = self.table[rows]
+        matrix = products[:, rows]
+        self.arrays.add_to_diagonal(matrix, 0.5 / C)
         found = self.arrays.solve(matrix, signs[rows])
         coefficients = self.arrays.module.zeros(len(signs))
         coefficients[rows] = found
-        return coefficients, columns @ found
+        return coefficients, found @ products
 
     def squared_length(self, coefficients: Any, values: Any) -> float:
         """Of the weights."""
@@ -168,7 +170,7 @@ class _Columns(NamedTuple):
         """Weights that are best while these rows violate their margins, and all values."""
         rows = self.table[active]
         matrix = rows.T @ rows
-        matrix.ravel()[:: len(matrix) + 1] += 0.5 / C
+        self.arrays.add_to_diagonal(matrix, 0.5 / C)
         found = self.arrays.solve(matrix, rows.T @ signs[active])
         return found, self.table @ found
 
