@@ -159,8 +159,9 @@ def test_sigint_ends_a_long_run_at_once(tmp_path):
         "    model.transform(many)\n"
         "except KeyboardInterrupt:\n"
         "    print('stopped', time.time(), flush=True)\n"
-        "time.sleep(1)\n"
-        "print('in use', cupy.get_default_memory_pool().used_bytes(), flush=True)\n"
+        "pool = cupy.get_default_memory_pool()\n"
+        "while pool.used_bytes() and time.sleep(0.1) is None: pass\n"
+        "print('in use', pool.used_bytes(), flush=True)\n"
     )
     command = [sys.executable, str(script)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
