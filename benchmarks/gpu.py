@@ -6,6 +6,8 @@ warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` s
 a bar once, for a profiler: ``ncu --metrics smsp__inst_executed.sum python benchmarks/gpu.py ...``.
 """
 
+import ctypes
+import gc
 import importlib.util
 import multiprocessing
 import os
@@ -176,6 +178,8 @@ def memory_of(function):
         while not done.wait(0.005):
             samples.append(resident())
 
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what is free must not hide what is taken
     done, samples = threading.Event(), [resident()]
     thread = threading.Thread(target=watch)
     thread.start()
