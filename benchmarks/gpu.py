@@ -3,7 +3,8 @@
 Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [pipeline] [million] [auto]
 [agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after a
 warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems of
-a bar once, for a profiler: ``ncu --metrics smsp__inst_executed.sum python benchmarks/gpu.py ...``.
+a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1 python benchmarks/gpu.py
+enzymes_once`` looks at the largest launch.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ from graphmover import _cuda_pipeline
 from graphmover._parallel import chunks
 from graphmover.node_embedding import node_codes, node_degrees, node_masses
 from graphmover.random_graphs import sample_random_graphs
-from graphmover.transport import _cuda
+from graphmover.transport import _cuda, _cuda_plan
 from graphmover.transport._cuda_side import prepare_on_device
 
 PARTS = ("kernel", "pipeline", "million", "auto", "agreement", "peers")
@@ -250,8 +251,12 @@ def solve_once(name, most_nodes, n_random):
     nodes, drawn = sides(load(name), n_random, most_nodes)
     x, y = on_device(nodes), on_device(drawn)
     out, again = _cuda.solve(x, y)
-    print(f"{name}, D_max {most_nodes}: {out.size} problems, {int(again.sum())} solved again")
-    cp.cuda.Device().synchronize()
+    first = _cuda_plan.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)[0]
+    print(
+        f"{name}, D_max {most_nodes}: {out.size} problems, {int(again.sum())} solved again; the first "
+        f"launch has {first.n_problems}, {first.places} a warp, of up to {first.rows} sources and "
+        f"{first.sinks} sinks"
+    )
 
 
 def nci1_once():

@@ -134,6 +134,12 @@ def test_without_a_gpu_auto_is_the_cpu(monkeypatch, capsys):
     assert "(cpu)" in capsys.readouterr().err
 
 
+def test_auto_is_the_gpu_from_ten_thousand_problems_on(monkeypatch):
+    monkeypatch.setattr(transport, "gpu_is_there", lambda: True)
+    assert transport.device_for("auto", 9_999) == "cpu"
+    assert transport.device_for("auto", 10_000) == "cuda"
+
+
 def test_ctrl_c_gives_device_memory_back(monkeypatch):
     """The engine of the CPU stands in for that of the GPU: whose turn it is to free is the same."""
     released = []

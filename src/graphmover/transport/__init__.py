@@ -20,8 +20,8 @@ ENGINES: dict[str, _Engine] = {"cpu": _cpu, "cuda": _cuda}
 
 DEVICES = ("auto", *ENGINES)
 
-#: With fewer problems than this, a GPU's start-up is not worth it.
-_WORTH_A_GPU = 20_000
+#: Below this many problems all cores may be faster than a GPU (docs/gpu.md).
+_WORTH_A_GPU = 10_000
 
 
 class _Engine(Protocol):
