@@ -3,8 +3,8 @@
 Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [pipeline] [million] [auto]
 [agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after a
 warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems of
-a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1 python benchmarks/gpu.py
-enzymes_once`` looks at the largest launch.
+a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1`` before that command
+looks at the largest launch.
 """
 
 import ctypes
@@ -253,9 +253,8 @@ def solve_once(name, most_nodes, n_random):
     out, again = _cuda.solve(x, y)
     first = _cuda_plan.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)[0]
     print(
-        f"{name}, D_max {most_nodes}: {out.size} problems, {int(again.sum())} solved again; the first "
-        f"launch has {first.n_problems}, {first.places} a warp, of up to {first.rows} sources and "
-        f"{first.sinks} sinks"
+        f"{name}, D_max {most_nodes}: {out.size} problems, {int(again.sum())} again; the first "
+        f"launch: {first.n_problems}, {first.places} a warp, to {first.rows} x {first.sinks} nodes"
     )
 
 
