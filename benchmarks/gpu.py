@@ -1,25 +1,34 @@
 """The GPU engine: problems per second, the whole way from graphs to features, agreement, peers.
 
-Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [pipeline] [million] [agreement]
-[peers]``; without a name, all of it. Device times are CUDA events, medians after a warm-up; host
-times are wall-clock medians.
+Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [pipeline] [million] [auto]
+[agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after a
+warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems of
+a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1`` before that command
+looks at the largest launch.
 """
 
+import ctypes
+import gc
+import importlib.util
 import multiprocessing
 import os
 import sys
+import threading
 import time
+from pathlib import Path
 
 import cupy as cp
 import numpy as np
 
 import graphmover as gm
 from graphmover import _cuda_pipeline
+from graphmover._parallel import chunks
 from graphmover.node_embedding import node_codes, node_degrees, node_masses
 from graphmover.random_graphs import sample_random_graphs
-from graphmover.transport import _cuda
+from graphmover.transport import _cuda, _cuda_plan
 from graphmover.transport._cuda_side import prepare_on_device
 
+PARTS = ("kernel", "pipeline", "million", "auto", "agreement", "peers")
 DATASETS = ("MUTAG", "ENZYMES", "NCI1", "IMDB-BINARY", "PROTEINS", "COLLAB")
 
 
@@ -45,9 +54,10 @@ def on_device(nodes):
 
 
 def device_ms(function, rounds=7):
+    """Return the median of the rounds; of fewer, at least three, where they take long."""
     function()
     times = []
-    for _ in range(rounds):
+    while len(times) < rounds and (len(times) < 3 or sum(times) < 3000):
         start, stop = cp.cuda.Event(), cp.cuda.Event()
         start.record()
         function()
@@ -159,19 +169,101 @@ def renumbered(graphs, copies, rng):
     )
 
 
+def memory_of(function):
+    """Return a function's result and the most host memory that it took on the way, in bytes."""
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def watch():
+        while not done.wait(0.005):
+            samples.append(resident())
+
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what is free must not hide what is taken
+    done, samples = threading.Event(), [resident()]
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        result = function()
+    finally:
+        done.set()
+        thread.join()
+    return result, max(samples) - samples[0]
+
+
+def n_bytes(batch):
+    arrays = (batch.offsets, batch.indptr, batch.indices, batch.node_labels)
+    return sum(array.nbytes for array in arrays)
+
+
 def million():
     graphs = load("NCI1")
     renumberings = renumbered(graphs, 8, np.random.default_rng(0))
     batch = renumberings[np.arange(1_000_000) % len(renumberings)]
     model = gm.RandomGraphEmbedding(256, random_state=0, device="cuda").fit(graphs)
-    model.transform(graphs)
+    model.transform(batch[:200_000])
     start = time.perf_counter()
-    features = model.transform(batch)
+    features, taken = memory_of(lambda: model.transform(batch))
     seconds = time.perf_counter() - start
     expected = model.transform(graphs)
     error = np.abs(features[: len(graphs)] - expected).max() / expected.max()
+    work, most = _cuda.chunking(batch.node_counts, on_device(model.random_graphs_))
+    parts = list(chunks(work, most))
     print(f"{len(batch)} graphs of NCI1, renumbered, R = 256: {seconds:.2f} s; ", end="")
-    print(f"largest difference to the originals {error:.1e} of the largest feature", flush=True)
+    print(f"largest difference to the originals {error:.1e} of the largest feature")
+    print(
+        f"host memory: the graphs {n_bytes(batch) / 1e6:.0f} MB, Z {features.nbytes / 1e6:.0f} MB, "
+        f"all else {(taken - features.nbytes) / 1e6:.0f} MB at its peak; {len(parts)} chunks, "
+        f"{_cuda_pipeline._THREADS} at a time, of {n_bytes(batch[parts[0]]) / 1e6:.0f} MB of "
+        f"graphs and {8 * 256 * parts[0].stop / 1e6:.0f} MB of Z each",
+        flush=True,
+    )
+
+
+def auto():
+    """From how many problems on a GPU is faster than all cores: `_WORTH_A_GPU`."""
+    print("| data, R | problems | transform: GPU | CPU | distances: GPU | CPU |")
+    print("|---|---|---|---|---|---|")
+    for name, n_random in (("MUTAG", 64), ("MUTAG", 256), ("NCI1", 64), ("NCI1", 256)):
+        graphs = load(name)
+        model = gm.RandomGraphEmbedding(n_random, random_state=0, n_jobs=-1).fit(graphs)
+        for n_problems in (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):
+            n_graphs = -(-n_problems // n_random)
+            some = graphs[np.arange(n_graphs) % len(graphs)]
+            nodes = gm.embed_nodes(some, 6, n_jobs=-1)
+            times = []
+            for device in ("cuda", "cpu"):
+                model.set_params(device=device)
+                times.append(wall_seconds(lambda: model.transform(some), 3))
+            for device in ("cuda", "cpu"):
+                options = {"device": device, "n_jobs": -1}
+                times.append(
+                    wall_seconds(
+                        lambda: gm.earth_movers_distance(nodes, model.random_graphs_, **options), 3
+                    )
+                )
+            row = " | ".join(f"{1e3 * t:.1f} ms" for t in times)
+            print(f"| {name}, {n_random} | {n_graphs * n_random} | {row} |", flush=True)
+
+
+def solve_once(name, most_nodes, n_random):
+    nodes, drawn = sides(load(name), n_random, most_nodes)
+    x, y = on_device(nodes), on_device(drawn)
+    out, again = _cuda.solve(x, y)
+    first = _cuda_plan.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)[0]
+    print(
+        f"{name}, D_max {most_nodes}: {out.size} problems, {int(again.sum())} again; the first "
+        f"launch: {first.n_problems}, {first.places} a warp, to {first.rows} x {first.sinks} nodes"
+    )
+
+
+def nci1_once():
+    solve_once("NCI1", 10, 64)
+
+
+def enzymes_once():
+    solve_once("ENZYMES", 30, 256)
 
 
 def agreement():
@@ -200,17 +292,30 @@ def random_nodes(rng, sizes):
     return gm.NodeEmbeddings(rng.random((offsets[-1], 6)), masses, offsets)
 
 
-def pot_row(pair):
+def pot_row(i):
+    """Distances of one graph to all random graphs; the pool's processes are forks."""
     import ot
 
-    x, y = pair
-    return ot.emd2(x[1], y[1], ot.dist(x[0], y[0], metric="euclidean"))
+    x, ys = POT_PROBLEMS
+    points, weights = x[i]
+    return [ot.emd2(weights, b, ot.dist(points, q, metric="euclidean")) for q, b in ys]
+
+
+def in_a_pool_of_pot(x, y):
+    """Solve all problems with POT in as many processes as there are cores."""
+    global POT_PROBLEMS  # noqa: PLW0603 - what forks share
+    POT_PROBLEMS = [[(g.points, g.weights) for g in side] for side in (x, y)]
+    with multiprocessing.get_context("fork").Pool() as pool:
+        pool.map(pot_row, range(os.cpu_count()), chunksize=1)
+        start = time.perf_counter()
+        distances = np.array(pool.map(pot_row, range(len(x)), chunksize=1))
+        return distances, time.perf_counter() - start
 
 
 def sinkhorn(x_points, x_weights, y_points, y_weights, regularisation, rounds):
     """Solve entropic problems of the same shape on the GPU, in the log domain."""
     cost = cp.sqrt(((x_points[:, :, None] - y_points[:, None]) ** 2).sum(-1))
-    f, g = cp.zeros(x_weights.shape), cp.zeros(y_weights.shape)
+    f, g = cp.zeros_like(x_weights), cp.zeros_like(y_weights)
 
     def soft(values, axis):
         most = values.max(axis, keepdims=True)
@@ -225,38 +330,48 @@ def sinkhorn(x_points, x_weights, y_points, y_weights, regularisation, rounds):
 
 def peers():
     rng = np.random.default_rng(0)
-    count, n, m = 2000, 30, 10
+    count, n, m = 20_000, 30, 10
     x, y = (random_nodes(rng, np.full(count, size)) for size in (n, m))
-    exact = np.array([gm.earth_movers_distance(x[i], y[i])[0, 0] for i in range(count)])
-    xs, ys = (cp.asarray(side.points.reshape(count, -1, 6)) for side in (x, y))
-    a, b = (cp.asarray(side.weights.reshape(count, -1)) for side in (x, y))
-    for regularisation, rounds in ((0.1, 100), (0.01, 1000)):
-        ms = device_ms(lambda: sinkhorn(xs, a, ys, b, regularisation, rounds), 3)
-        error = np.abs(sinkhorn(xs, a, ys, b, regularisation, rounds).get() - exact) / exact
+    exact = np.array([gm.earth_movers_distance(x[i], y[i])[0, 0] for i in range(1000)])
+    for regularisation, rounds, kind in ((0.1, 100, np.float32), (0.01, 1000, np.float64)):
+        arrays = [
+            cp.asarray(values.reshape(count, size, -1), kind)
+            for side, size in ((x, n), (y, m))
+            for values in (side.points, side.weights)
+        ]
+        arrays[1::2] = [weights[:, :, 0] for weights in arrays[1::2]]
+        ms = device_ms(lambda: sinkhorn(*arrays, regularisation, rounds), 3)
+        found = sinkhorn(*arrays, regularisation, rounds).get()[: len(exact)]
+        error = np.abs(found - exact) / exact
         print(
-            f"Sinkhorn on the GPU, 30 x 10, regularisation {regularisation}, {rounds} rounds: "
-            f"{count / ms / 1e3:.3f} M/s, relative error {error.mean():.1e} (mean), "
-            f"{error.max():.1e} (largest)"
+            f"Sinkhorn on the GPU, {count} problems of {n} x {m} at once, {kind.__name__}, "
+            f"regularisation {regularisation}, {rounds} rounds: {count / ms / 1e3:.3f} M/s, "
+            f"relative error {error.mean():.1e} (mean), {error.max():.1e} (largest)",
+            flush=True,
         )
-    gx, gy = on_device(x), on_device(y[:1000])
-    ms = device_ms(lambda: _cuda.solve(gx, gy))
-    print(f"ours, exact, 30 x 10: {count * 1000 / ms / 1e3:.1f} M/s")
-    try:
-        import ot  # noqa: F401
-    except ImportError:
-        print("POT in a process pool: POT is not installed")
-        return
-    pairs = [((x[i].points, x[i].weights), (y[i].points, y[i].weights)) for i in range(count)]
-    with multiprocessing.Pool() as pool:
-        pool.map(pot_row, pairs[:100])
-        start = time.perf_counter()
-        pool.map(pot_row, pairs, chunksize=50)
-        rate = count / (time.perf_counter() - start) / 1e6
-        print(f"POT in {os.cpu_count()} processes: {rate:.3f} M/s")
+    nci1 = sides(load("NCI1"), 512, 10, labels=False)
+    for name, (xs, ys) in (("30 x 10", (x[:2000], y[:1000])), ("NCI1, D_max 10, no labels", nci1)):
+        gx, gy = on_device(xs), on_device(ys)
+        ms = device_ms(lambda: _cuda.solve(gx, gy))
+        rate = len(xs) * len(ys) / ms / 1e3
+        print(f"ours, exact, {name}: {rate:.1f} M/s", flush=True)
+        if importlib.util.find_spec("ot") is None:
+            print("POT in a process pool: POT is not installed")
+            continue
+        some = xs[:320]
+        found, seconds = in_a_pool_of_pot(some, ys)
+        expected = gm.earth_movers_distance(some, ys, n_jobs=-1)
+        error = np.abs(found - expected).max() / expected.max()
+        peer = found.size / seconds / 1e6
+        print(
+            f"POT in {os.cpu_count()} processes, {name}: {peer:.3f} M/s, largest difference "
+            f"{error:.1e} of the largest distance; ours is {rate / peer:.0f} times as fast",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
     print(f"{cp.cuda.runtime.getDeviceProperties(0)['name'].decode()}, {os.cpu_count()} CPU cores")
-    for part in sys.argv[1:] or ["kernel", "pipeline", "million", "agreement", "peers"]:
+    for part in sys.argv[1:] or PARTS:
         print(f"\n## {part}\n")
         globals()[part]()

@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -56,7 +57,16 @@ def test_a_batch_gives_back_its_graphs(batch):
 
 
 @pytest.mark.parametrize(
-    "key", [slice(1, 4), slice(None, None, -1), [3, 0, 0], [], np.array([True, False, False, True])]
+    "key",
+    [
+        slice(1, 4),
+        slice(3, 9),
+        slice(3, 1),
+        slice(None, None, -1),
+        [3, 0, 0],
+        [],
+        np.array([True, False, False, True]),
+    ],
 )
 def test_choosing_graphs(batch, key):
     expected = [batch[int(i)] for i in np.arange(4)[key]]
@@ -64,6 +74,17 @@ def test_choosing_graphs(batch, key):
     assert len(chosen) == len(expected)
     for a, b in zip(chosen, expected, strict=True):
         assert_same_graph(a, b)
+
+
+def test_consecutive_graphs_are_chosen_without_a_look_at_the_others():
+    batch = gm.as_graph_batch([cycle(10)])[np.zeros(100_000, int)]
+    tracemalloc.start()
+    part = batch[50_000:50_100]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000
+    assert np.shares_memory(part.indices, batch.indices)
+    assert_same_graph(part[99], batch[50_099])
 
 
 @pytest.mark.parametrize(

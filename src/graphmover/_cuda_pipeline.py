@@ -5,7 +5,6 @@ What a chunk needs is moved there once, and its rows of the result come back onc
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -69,7 +68,7 @@ def embed_nodes_on_gpu(
         part.get(out=points[first:last])
 
     work, most = _cuda_plan.chunking(batch.node_counts, n_dimensions, free_memory())
-    _run(embed, work, most, progress)
+    _for_each_chunk(embed, work, most, progress)
     masses = node_masses(batch, degrees, node_mass)
     return NodeEmbeddings._trusted(points, masses, batch.offsets, labels)
 
@@ -99,7 +98,7 @@ def rows_on_gpu(
         result.get(out=out[rows])
 
     work, most = _cuda.chunking(batch.node_counts, y)
-    _run(compute, work, most, progress)
+    _for_each_chunk(compute, work, most, progress)
     return out
 
 
@@ -145,20 +144,9 @@ def _eigenvectors(
     return points
 
 
-def _run(function: Any, work: NDArray[np.int64], most: int, progress: str | None) -> None:
-    """Work on all chunks; after an error or Ctrl-C, leave no memory of the device taken."""
-    stopped = threading.Event()
-
-    def chunk(rows: slice) -> None:
-        try:
-            function(rows)
-        finally:
-            if stopped.is_set():
-                release_memory()
-
-    try:
-        for_each_chunk(chunk, work, most=most, n_jobs=_THREADS, progress=progress)
-    except BaseException:
-        stopped.set()
-        release_memory()
-        raise
+def _for_each_chunk(
+    function: Callable[[slice], None], work: NDArray[np.int64], most: int, progress: str | None
+) -> None:
+    for_each_chunk(
+        function, work, most=most, n_jobs=_THREADS, progress=progress, release=release_memory
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 
 import numpy as np
@@ -39,6 +39,7 @@ def for_each_chunk(
     n_jobs: int | None,
     progress: str | None = None,
     unit: str = "graph",
+    release: Callable[[], None] | None = None,
 ) -> None:
     """Call ``function(rows)`` for every chunk, with a progress bar if it is given a name.
 
@@ -48,24 +49,41 @@ def for_each_chunk(
         How much each graph costs, in the unit of ``most``.
     n_jobs : int or None
         As in scikit-learn: None is 1, -1 is all cores, -2 all but one.
+    release : callable or None
+        What gives back the memory that chunks took. It is called after an error or Ctrl-C, and
+        again whenever a chunk ends that was still being worked on then.
     """
     n_threads = min(_number_of_threads(n_jobs), len(work))
     with tqdm(total=len(work), desc=progress, unit=unit, disable=progress is None) as bar:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
-            for rows in chunks(work, most):
-                function(rows)
-                bar.update(rows.stop - rows.start)
+            try:
+                for rows in chunks(work, most):
+                    function(rows)
+                    bar.update(rows.stop - rows.start)
+            except BaseException:
+                if release is not None:
+                    release()
+                raise
             return
         # The main thread only waits, even for a single other: so Ctrl-C is heard at once.
         pool = ThreadPoolExecutor(max(n_threads, 1))
+        started: dict[Future[None], slice] = {}
         try:
-            started = {pool.submit(function, rows): rows for rows in chunks(work, most)}
+            for rows in chunks(work, most):
+                started[pool.submit(function, rows)] = rows
             for future in as_completed(started):
                 future.result()
                 rows = started[future]
                 bar.update(rows.stop - rows.start)
-        finally:  # after an error or Ctrl-C, what has not begun is not begun
-            pool.shutdown(wait=False, cancel_futures=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # what has not begun is not begun
+            if release is not None:
+                for future in started:
+                    if not future.done():
+                        future.add_done_callback(lambda _: release())
+                release()
+            raise
+        pool.shutdown()
 
 
 def _number_of_threads(n_jobs: int | None) -> int:

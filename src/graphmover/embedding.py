@@ -565,7 +565,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
 def gamma_scale(distances: NDArray[np.float64]) -> float:
     """Return 1 / (median of the training distances), or 1 where all graphs are equal."""
-    median = float(np.median(distances[np.isfinite(distances)]))
+    finite = distances[np.isfinite(distances)]
+    median = float(np.median(finite, overwrite_input=True))
     # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
     return 1.0 / median if median > 1e-9 else 1.0
 

@@ -398,16 +398,34 @@ class GraphBatch:
             graph = Graph.__new__(Graph)
             graph._take_from(self, int(index))
             return graph
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                return self._between(start, max(start, stop))
         return self._take(arrays.chosen_rows(key, len(self)))
 
-    def _take(self, chosen: NDArray[np.int64]) -> GraphBatch:
-        counts = self.node_counts[chosen]
-        nodes = arrays.ranges(self.offsets[chosen], counts)
-        degrees = np.diff(self.indptr)[nodes]
-        edges = arrays.ranges(self.indptr[:-1][nodes], degrees)
+    def _between(self, start: int, stop: int) -> GraphBatch:
+        """Return consecutive graphs as views: the work does not grow with the whole batch."""
+        first, last = self.offsets[start], self.offsets[stop]
+        nodes, edges = slice(first, last), slice(self.indptr[first], self.indptr[last])
         return GraphBatch(
-            arrays.offsets_of(counts),
-            arrays.offsets_of(degrees),
+            self.offsets[start : stop + 1] - first,
+            self.indptr[first : last + 1] - edges.start,
+            *self._values_of(nodes, edges),
+        )
+
+    def _take(self, chosen: NDArray[np.int64]) -> GraphBatch:
+        counts = self.offsets[chosen + 1] - self.offsets[chosen]
+        nodes = arrays.ranges(self.offsets[chosen], counts)
+        degrees = self.indptr[nodes + 1] - self.indptr[nodes]
+        edges = arrays.ranges(self.indptr[nodes], degrees)
+        return GraphBatch(
+            arrays.offsets_of(counts), arrays.offsets_of(degrees), *self._values_of(nodes, edges)
+        )
+
+    def _values_of(self, nodes: Any, edges: Any) -> tuple[Any, ...]:
+        """Return what the constructor takes after ``indptr``, for some nodes and their edges."""
+        return (
             self.indices[edges],
             None if self.edge_weights is None else self.edge_weights[edges],
             None if self.node_labels is None else self.node_labels[nodes],

@@ -20,8 +20,8 @@ ENGINES: dict[str, _Engine] = {"cpu": _cpu, "cuda": _cuda}
 
 DEVICES = ("auto", *ENGINES)
 
-#: With fewer problems than this, a GPU's start-up is not worth it.
-_WORTH_A_GPU = 20_000
+#: Below this many problems all cores may be faster than a GPU (docs/gpu.md).
+_WORTH_A_GPU = 10_000
 
 
 class _Engine(Protocol):
@@ -91,13 +91,14 @@ def earth_movers_distance(
 
     work, most = engine.chunking(x.node_counts, y_side)
     progress = None if progress is None else f"{progress} ({device})"
-    n_threads = n_jobs if device == "cpu" else 1
-    try:
-        for_each_chunk(solve, work, most=most, n_jobs=n_threads, progress=progress)
-    except BaseException:  # Ctrl-C too
-        if device == "cuda":
-            release_memory()
-        raise
+    for_each_chunk(
+        solve,
+        work,
+        most=most,
+        n_jobs=n_jobs if device == "cpu" else 1,
+        progress=progress,
+        release=release_memory if device == "cuda" else None,
+    )
     return out
 
 

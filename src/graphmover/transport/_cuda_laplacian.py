@@ -44,7 +44,7 @@ def smallest_eigenvectors(
     points = cupy.zeros((offsets[-1], d))
     if weights is not None:
         weights = cupy.asarray(weights)
-    arrays = [cupy.asarray(a) for a in (offsets, indptr, indices.astype(np.int32))]
+    arrays = [cupy.asarray(a) for a in (offsets, indptr, np.asarray(indices, np.int32))]
     degrees = cupy.asarray(degrees)
     sizes = np.diff(offsets)
     order = np.argsort(sizes, kind="stable").astype(np.int32)
