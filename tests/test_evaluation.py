@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 import graphmover as gm
 from graphmover.evaluation import (
     EMDKernel,
+    KernelMatrices,
     Method,
     bags_of_nodes,
     emd_kernel,
@@ -22,6 +23,7 @@ from graphmover.evaluation import (
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._selection import leave_one_out_ridge
 from graphmover.evaluation._svm import SVM_C, LinearSVMs, arrays_on
+from graphmover.transport._cuda_kernels import gpu_is_there
 
 GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
 
@@ -74,7 +76,7 @@ def test_leave_one_out_is_what_leaving_out_gives():
         assert found.minus_error == pytest.approx(best[1], rel=1e-6)
 
 
-@pytest.mark.parametrize("n_columns", [6, 25, 90])  # by columns, by columns, by rows
+@pytest.mark.parametrize("n_columns", [6, 25, 90])  # by columns, by rows, by rows
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_machines_are_those_of_liblinear(n_columns, n_classes):
     rng = np.random.default_rng(n_columns)
@@ -211,6 +213,46 @@ def test_the_kernel_of_all_distances():
     empty = gm.embed_nodes([gm.Graph(2, [(0, 1)]), gm.Graph(0, [])], 2)
     with pytest.raises(ValueError, match="graph 1 has no nodes"):
         emd_kernel(empty)
+
+
+def test_kernels_of_ones_own(data):
+    """The EMD kernel by hand is the one by name; a useless one is not chosen."""
+    kernel = emd_kernel(gm.embed_nodes(data.graphs, 4))
+    useless = np.eye(60)
+    mine = KernelMatrices("mine", {"useless": useless, "distances": kernel})
+    found = evaluate(data.graphs, data.target, [mine, EMDKernel("EMD", n_dimensions=(4,))])
+    own, known = found.folds[:10], found.folds[10:]
+    assert [row["kernel"] for row in own] == ["distances"] * 10
+    assert [row["accuracy"] for row in own] == [row["accuracy"] for row in known]
+    assert {row["n_dimensions"] for row in known} == {4}
+    assert mine.fingerprint != KernelMatrices("mine", {"distances": kernel}).fingerprint
+
+
+@pytest.mark.parametrize(
+    "matrices, message",
+    [
+        ({}, "'k' has no kernel matrix"),
+        ({1: np.eye(60), 2: np.eye(59)}, r"matrix 2 of 'k' has the shape \(59, 59\)"),
+        ({1: np.diag([1.0] * 59 + [np.nan])}, r"matrix 1 of 'k' has nan at \[59, 59\]"),
+        ({1: np.triu(np.ones((60, 60)))}, r"not symmetric: 1.0 at \[0, 1\], 0.0 at \[1, 0\]"),
+        ({1: np.eye(7)}, "'k' has kernels of 7 graphs, expected 60"),
+    ],
+)
+def test_bad_kernels_are_refused(data, matrices, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(data.graphs, data.target, [KernelMatrices("k", matrices)])
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_is_there(), reason="no GPU, or no CuPy")
+def test_a_gpu_evaluates_alike(labelled, data):
+    options = {"n_components": [16, 128], "n_folds": 3}
+    rows = []
+    for device in ("cpu", "cuda"):
+        found = evaluate(labelled, data.target, methods(), device=device, **options)
+        rows.append([{**row, "seconds": 0} for row in found.folds])
+    for row, same in zip(*rows, strict=True):
+        assert row == pytest.approx(same, rel=1e-6, abs=1e-9)
 
 
 def test_graphs_without_nodes_are_scored_not_drawn(data):

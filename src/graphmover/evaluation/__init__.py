@@ -279,6 +279,11 @@ def _kernels(
 ) -> tuple[str, Mapping[Any, NDArray[np.float64]]]:
     """Return what tells kernels apart, and the kernels."""
     if isinstance(method, KernelMatrices):
+        if method.n_graphs != len(task.graphs):
+            raise ValueError(
+                f"{method.name!r} has kernels of {method.n_graphs} graphs, expected "
+                f"{len(task.graphs)}"
+            )
         return "kernel", method.matrices
     kernels = {}
     for d in _bar(method.n_dimensions, "distances", progress):
