@@ -25,14 +25,11 @@ from _common import (
 import graphmover as gm
 from graphmover.evaluation import Method, evaluate, paper_methods
 
-SETS = ["ENZYMES", "NCI109", "IMDB-BINARY", "COLLAB"]
+SETS = ["ENZYMES", "NCI1", "NCI109", "IMDB-BINARY", "COLLAB"]
 GRID = {"max_random_nodes": (15,), "n_dimensions": (4,), "gamma": (0.3, 1.0, 3.0)}
 
 
-def variants(labels: bool) -> list[Method]:
-    """Return the three variants of the figure, or those that need no labels."""
-    names = ["RGE(RF)", "RGE(ASG)"] + ["RGE(ASG)+labels"] * labels
-    return [Method(name, paper_methods()[name].embedding, GRID) for name in names]
+VARIANTS = ["RGE(RF)", "RGE(ASG)", "RGE(ASG)+labels"]
 
 
 def embedding_seconds(data: gm.Dataset, method: Method, n_components: int, jobs: int) -> float:
@@ -77,13 +74,17 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--most", type=int, help="largest R; by default above the number of graphs")
     parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--methods", nargs="+", default=VARIANTS, choices=VARIANTS)
     options = parser.parse_args()
     folder = results_folder(options)
     for name in ["families"] if options.quick else options.datasets:
         data = quick_data() if options.quick else gm.load_dataset(name)
         most = 32 if options.quick else options.most or 2 ** len(data.graphs).bit_length()
         numbers = [int(R) for R in 2 ** np.arange(2, most.bit_length())]
-        for method in variants(labels=data.graphs.node_labels is not None):
+        for variant in options.methods:
+            if data.graphs.node_labels is None and "labels" in variant:
+                continue
+            method = Method(variant, paper_methods()[variant].embedding, GRID)
             result = evaluate(
                 data.graphs,
                 data.target,
