@@ -52,6 +52,7 @@ ORDER = [
     "walks",
     "node_points",
     "node_embedding",
+    "model_file",
     "random_graphs",
     "transport._lanes",
     "transport._problem",

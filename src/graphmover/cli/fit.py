@@ -39,7 +39,7 @@ def fit_to(
 ) -> None:
     """Fit to a source, or to a sample of it, and save the model if it has a name."""
     from graphmover._files import require_writable
-    from graphmover.embedding import require_model_name
+    from graphmover.model_file import require_model_name
     from graphmover.streaming import sample_graphs
 
     if model is not None:
