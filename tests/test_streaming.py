@@ -226,14 +226,17 @@ def test_samples_are_even_ordered_and_independent_of_batches(data):
     one, n_seen = sample_graphs(data, 30, random_state=3, batch_size=7)
     other, _ = sample_graphs(data, 30, random_state=3, batch_size=1000)
     assert n_seen == 120
-    assert len(one) == 30
-    assert (one.indices == other.indices).all() and (one.offsets == other.offsets).all()
+    assert len(one.graphs) == len(one.target) == 30
+    for name in ("indices", "offsets"):
+        assert (getattr(one.graphs, name) == getattr(other.graphs, name)).all()
+    assert (one.target == other.target).all()
     every, _ = sample_graphs(data, 120, random_state=3, batch_size=50)
-    assert (every.indices == data.graphs.indices).all()
+    assert (every.graphs.indices == data.graphs.indices).all()
+    assert (every.target == data.target).all()
     sizes = gm.as_graph_batch([gm.Graph(n, []) for n in range(1, 21)])
     counts = np.zeros(21)
     for seed in range(400):
-        chosen = sample_graphs(sizes, 5, random_state=seed, batch_size=6)[0].node_counts
+        chosen = sample_graphs(sizes, 5, random_state=seed, batch_size=6)[0].graphs.node_counts
         assert (np.diff(chosen) > 0).all()
         counts[chosen] += 1
     assert counts[1:].min() > 60 and counts[1:].max() < 145  # 100 expected, 5 deviations

@@ -285,6 +285,21 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         >>> bool((written == embedding.transform(data.graphs)).all())
         True
         """
+        return self._write_rows(
+            source, output, batch_size=batch_size, target_column=target_column, resume=resume
+        )
+
+    def _write_rows(
+        self,
+        source: Any,
+        output: str | os.PathLike[str],
+        *,
+        batch_size: int | None,
+        target_column: str | None,
+        resume: bool,
+        known: NDArray[np.float64] | None = None,
+    ) -> tuple[int, int]:
+        """Do what `transform_to` promises; ``known`` are the rows of all graphs, if they are."""
         check_is_fitted(self)
         require_other_file(source, output)
         n_features = len(self.random_graphs_)
@@ -292,10 +307,12 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))
         n_empty = 0
 
-        def rows_of(batch: GraphBatch) -> NDArray[np.float64]:
+        def rows_of(batch: GraphBatch, first: int) -> NDArray[np.float64]:
             nonlocal n_empty
             self._require_labels(batch)
             n_empty += int((batch.node_counts == 0).sum())
+            if known is not None:
+                return known[first : first + len(batch)]
             return self._rows_of(batch, self._features, None)
 
         n_rows = write_rows(
@@ -309,7 +326,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             total=count_graphs(source) if self.verbose else None,
         )
         if n_empty:
-            warnings.warn(f"{n_empty} graphs have no nodes and are embedded as zeros", stacklevel=2)
+            warnings.warn(f"{n_empty} graphs have no nodes and are embedded as zeros", stacklevel=3)
         return n_rows, n_features
 
     def _require_labels(self, batch: GraphBatch) -> None:
