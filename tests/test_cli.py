@@ -70,6 +70,13 @@ def test_version():
     assert run("--version").stdout == f"graphmover {gm.__version__}\n"
 
 
+def test_python_m_is_the_command_and_usage_names_the_source_plainly():
+    command = [sys.executable, "-m", "graphmover"]
+    shown = subprocess.check_output([*command, "convert", "--help"], text=True)
+    assert "Usage: graphmover convert [OPTIONS] SOURCE OUTPUT" in shown
+    assert "Usage: graphmover datasets [OPTIONS] [CONTAINS]" in run("datasets", "--help").stdout
+
+
 def test_every_parameter_of_the_estimator_has_an_option():
     shown = run("embed", "--help", env={**os.environ, "COLUMNS": "200"}).stdout
     for parameter in gm.RandomGraphEmbedding().get_params():
@@ -172,6 +179,12 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
     [
         (1, ["embed", "NOSUCH", "-o", "z.npy"], "'NOSUCH'"),
         (1, ["embed", "no.parquet", "-o", "z.npy"], "there is no file no.parquet"),
+        (
+            1,
+            ["info", "no.foo"],
+            "no file no.foo, and .foo is no known ending, expected .parquet, .js",
+        ),
+        (1, ["info", "x/no.foo"], "there is no file x/no.foo, and .foo is no known ending"),
         (2, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
         (

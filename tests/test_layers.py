@@ -90,6 +90,7 @@ ORDER = [
     "cli.info",
     "cli.datasets",
     "cli",
+    "__main__",
 ]
 
 #: Engines see NumPy and Numba, no classes of ours.
