@@ -15,7 +15,7 @@ from tqdm import tqdm
 from graphmover._partial import PartialRows, target_lines
 from graphmover._random import RandomState, random_generator
 from graphmover.datasets import Dataset, iter_batches
-from graphmover.datasets._chunks import joined, rows_of
+from graphmover.datasets._chunks import joined, naming, rows_of
 from graphmover.graphs import GraphBatch
 from graphmover.labels import label_codes
 from graphmover.output import finisher_of, write_to_stdout
@@ -106,12 +106,17 @@ def sample_graphs(
         keys = np.concatenate([keys, drawn[drawn < highest]])
         if len(keys) > n_graphs:
             chosen = np.sort(np.argpartition(keys, n_graphs)[:n_graphs])
-            kept = [_chosen(joined(kept), chosen)]
+            kept = [_chosen(_joined(kept, source), chosen)]
             keys = keys[chosen]
             highest = keys.max()
     if not kept:
         raise ValueError(f"{source} holds no graphs")
-    return joined(kept), n_seen
+    return _joined(kept, source), n_seen
+
+
+def _joined(parts: list[Dataset], source: Any) -> Dataset:
+    with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
+        return joined(parts)
 
 
 def _chosen(data: Dataset, which: NDArray[Any]) -> Dataset:
