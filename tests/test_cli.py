@@ -70,6 +70,13 @@ def test_version():
     assert run("--version").stdout == f"graphmover {gm.__version__}\n"
 
 
+def test_python_m_is_the_command_and_usage_names_the_source_plainly():
+    command = [sys.executable, "-m", "graphmover"]
+    shown = subprocess.check_output([*command, "convert", "--help"], text=True)
+    assert "Usage: graphmover convert [OPTIONS] SOURCE OUTPUT" in shown
+    assert "Usage: graphmover datasets [OPTIONS] [CONTAINS]" in run("datasets", "--help").stdout
+
+
 def test_every_parameter_of_the_estimator_has_an_option():
     shown = run("embed", "--help", env={**os.environ, "COLUMNS": "200"}).stdout
     for parameter in gm.RandomGraphEmbedding().get_params():
@@ -172,6 +179,12 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
     [
         (1, ["embed", "NOSUCH", "-o", "z.npy"], "'NOSUCH'"),
         (1, ["embed", "no.parquet", "-o", "z.npy"], "there is no file no.parquet"),
+        (
+            1,
+            ["info", "no.foo"],
+            "no file no.foo, and .foo is no known ending, expected .parquet, .js",
+        ),
+        (1, ["info", "x/no.foo"], "there is no file x/no.foo, and .foo is no known ending"),
         (2, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
         (
@@ -296,6 +309,44 @@ def test_a_model_is_fitted_once_and_used_again(tu_folder, tmp_path):
     assert "m.npz is fitted already: leave out --components" in clash.stderr
 
 
+COUNTING = """
+import sys
+from graphmover import embedding
+from graphmover.cli import main
+
+exact, n_problems = embedding.earth_movers_distance, 0
+
+def counting(x, y, **options):
+    global n_problems
+    n_problems += len(x) * len(y)
+    return exact(x, y, **options)
+
+embedding.earth_movers_distance = counting
+try:
+    main()
+finally:
+    print(n_problems)
+"""
+
+
+@pytest.mark.parametrize(
+    "options, n_problems",
+    [([], 240), (["--gamma", "1"], 240), (["--fit-graphs", "10"], 80 + 240)],
+)
+def test_no_distance_is_computed_twice(tu_folder, tmp_path, options, n_problems):
+    options = [*options, "-r", "8", "-j", "1", "--batch-size", "7"]
+    command = [sys.executable, "-c", COUNTING, "embed", str(tu_folder), *options]
+    counted = subprocess.check_output([*command, "-o", "z.npz"], text=True, cwd=tmp_path)
+    assert int(counted) == n_problems
+    fitted = run("fit", str(tu_folder), *options[:-2], "-m", "m.npz", cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
+    data = gm.load_dataset(tu_folder)
+    expected = gm.RandomGraphEmbedding.load(tmp_path / "m.npz").transform(data.graphs)
+    with np.load(tmp_path / "z.npz") as written:
+        assert (written["vectors"] == expected).all()
+        assert (written["target"] == data.target).all()
+
+
 def test_a_large_source_is_sampled_for_fitting(tu_folder, tmp_path):
     answer = run("fit", str(tu_folder), "-m", "m.npz", "--fit-graphs", "10", cwd=tmp_path)
     assert "fitted to 10 of 30 graphs -> m.npz" in answer.stderr
@@ -368,7 +419,7 @@ def test_a_killed_embed_goes_on(tmp_path):
     pytest.importorskip("pyarrow")
     data = gm.make_graph_families(300, random_state=0)
     gm.write_graphs(data, tmp_path / "x.parquet")
-    command = ["embed", "x.parquet", "-r", "150", "--batch-size", "5", "-q", "-o"]
+    command = ["embed", "x.parquet", "-r", "150", "--gamma", "1", "--batch-size", "5", "-q", "-o"]
     process = subprocess.Popen([*COMMAND, *command, "z.npy"], cwd=tmp_path)
     journal = tmp_path / "z.npy.part" / "journal.json"
     while not journal.exists():

@@ -260,8 +260,14 @@ def test_what_is_there_and_of_no_known_format_is_told(tmp_path, monkeypatch):
     for name in ("graphs.json", "x.npz", "noending"):
         (tmp_path / name).write_bytes(b"PK\x03\x04")
         for source in (name, f"./{name}", tmp_path / name):
-            with pytest.raises(ValueError, match=f"tell the format of .*{name}: expected .parq"):
+            with pytest.raises(ValueError, match=f"tell the format of .*{name}: .* expected .parq"):
                 read(source)
+        (tmp_path / name).unlink()
+    for source in ("graphs.json", "./x.npz", tmp_path / "x.npz"):
+        with pytest.raises(
+            FileNotFoundError, match=r"no file .*, and \.\w+ is no known ending, exp"
+        ):
+            read(source)
     (tmp_path / "empty").mkdir()
     for source in ("empty", tmp_path / "empty"):
         with pytest.raises(ValueError, match=r"the folder .*empty holds no edges.csv, \*.graphml"):

@@ -52,6 +52,7 @@ ORDER = [
     "walks",
     "node_points",
     "node_embedding",
+    "model_file",
     "random_graphs",
     "transport._lanes",
     "transport._problem",
@@ -90,6 +91,7 @@ ORDER = [
     "cli.info",
     "cli.datasets",
     "cli",
+    "__main__",
 ]
 
 #: Engines see NumPy and Numba, no classes of ours.

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import graphmover as gm
-from graphmover.streaming import sample_graphs
+from graphmover.streaming import Content, sample_graphs
 
 ENDINGS = ["npy", "npz", "parquet", "csv"]
 
@@ -226,17 +226,40 @@ def test_samples_are_even_ordered_and_independent_of_batches(data):
     one, n_seen = sample_graphs(data, 30, random_state=3, batch_size=7)
     other, _ = sample_graphs(data, 30, random_state=3, batch_size=1000)
     assert n_seen == 120
-    assert len(one) == 30
-    assert (one.indices == other.indices).all() and (one.offsets == other.offsets).all()
+    assert len(one.graphs) == len(one.target) == 30
+    for name in ("indices", "offsets"):
+        assert (getattr(one.graphs, name) == getattr(other.graphs, name)).all()
+    assert (one.target == other.target).all()
     every, _ = sample_graphs(data, 120, random_state=3, batch_size=50)
-    assert (every.indices == data.graphs.indices).all()
+    assert (every.graphs.indices == data.graphs.indices).all()
+    assert (every.target == data.target).all()
     sizes = gm.as_graph_batch([gm.Graph(n, []) for n in range(1, 21)])
     counts = np.zeros(21)
     for seed in range(400):
-        chosen = sample_graphs(sizes, 5, random_state=seed, batch_size=6)[0].node_counts
+        chosen = sample_graphs(sizes, 5, random_state=seed, batch_size=6)[0].graphs.node_counts
         assert (np.diff(chosen) > 0).all()
         counts[chosen] += 1
     assert counts[1:].min() > 60 and counts[1:].max() < 145  # 100 expected, 5 deviations
+
+
+def test_a_sample_has_the_content_of_its_source(data, tmp_path):
+    """So that a run which begins with the sample can go on with the source."""
+    pytest.importorskip("pyarrow")
+    gm.write_graphs(data, tmp_path / "x.parquet")
+    sample, _ = sample_graphs(tmp_path / "x.parquet", 500, random_state=0, batch_size=7)
+    of_sample, of_source = Content(), Content()
+    of_sample.add(sample)
+    for batch in gm.iter_batches(tmp_path / "x.parquet", 50):
+        of_source.add(batch)
+    assert of_sample.digest() == of_source.digest()
+
+
+def test_a_source_with_targets_here_and_there_is_named(tmp_path):
+    pytest.importorskip("networkx")
+    line = '{"graph": %s, "nodes": [{"id": 0}], "edges": []}\n'
+    (tmp_path / "x.jsonl").write_text(line % '{"target": 1}' + line % "{}")
+    with pytest.raises(ValueError, match=r"x\.jsonl: some graphs have target and others have none"):
+        sample_graphs(tmp_path / "x.jsonl", 5, batch_size=1)
 
 
 def test_memory_is_bounded(tmp_path):

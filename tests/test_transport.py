@@ -32,7 +32,8 @@ def assert_equal_to_linear_programme(x, y):
 
 @pytest.mark.parametrize("labels", [0, 3])
 @pytest.mark.parametrize(
-    "largest_x, largest_y", [(30, 6), (4, 20), (12, 12), (1, 8), (9, 1), (40, 30), (45, 45)]
+    "largest_x, largest_y",
+    [(30, 6), (4, 20), (12, 12), (1, 8), (9, 1), (40, 30), (45, 45), (45, 150), (150, 45)],
 )
 def test_equals_the_linear_programme(labels, largest_x, largest_y):
     rng = np.random.default_rng(largest_x * 100 + largest_y)

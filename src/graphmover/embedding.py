@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
 import warnings
@@ -15,15 +13,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover import __version__, _cuda_pipeline
+from graphmover import _cuda_pipeline
 from graphmover._checks import is_choice_of_labels, is_whole
-from graphmover._files import replacing, require_other_file
+from graphmover._files import require_other_file
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover._random import random_generator
 from graphmover.datasets import iter_batches
 from graphmover.datasets.formats import count_graphs
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
+from graphmover.model_file import FittedModel, fingerprint, opened_model, write_model
 from graphmover.node_embedding import NODE_MASSES, NodeEmbeddings, embed_nodes
 from graphmover.node_points import (
     NODE_EMBEDDINGS,
@@ -34,9 +33,6 @@ from graphmover.node_points import (
 from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
 from graphmover.streaming import write_rows
 from graphmover.transport import DEVICES, device_for, earth_movers_distance
-
-#: The layout of saved models; a change that older code cannot read makes it one more.
-MODEL_FORMAT = 1
 
 #: One thread embeds about this many nodes at a time.
 _CHUNK_NODES = 4096
@@ -289,6 +285,21 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         >>> bool((written == embedding.transform(data.graphs)).all())
         True
         """
+        return self._write_rows(
+            source, output, batch_size=batch_size, target_column=target_column, resume=resume
+        )
+
+    def _write_rows(
+        self,
+        source: Any,
+        output: str | os.PathLike[str],
+        *,
+        batch_size: int | None,
+        target_column: str | None,
+        resume: bool,
+        known: NDArray[np.float64] | None = None,
+    ) -> tuple[int, int]:
+        """Do what `transform_to` promises; ``known`` are the rows of all graphs, if they are."""
         check_is_fitted(self)
         require_other_file(source, output)
         n_features = len(self.random_graphs_)
@@ -296,10 +307,12 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))
         n_empty = 0
 
-        def rows_of(batch: GraphBatch) -> NDArray[np.float64]:
+        def rows_of(batch: GraphBatch, first: int) -> NDArray[np.float64]:
             nonlocal n_empty
             self._require_labels(batch)
             n_empty += int((batch.node_counts == 0).sum())
+            if known is not None:
+                return known[first : first + len(batch)]
             return self._rows_of(batch, self._features, None)
 
         n_rows = write_rows(
@@ -307,13 +320,13 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             rows_of,
             output,
             names=self.get_feature_names_out(),
-            model=self._fingerprint(),
+            model=fingerprint(self._fitted_model()),
             resume=resume,
             progress="embedding graphs" if self.verbose else None,
             total=count_graphs(source) if self.verbose else None,
         )
         if n_empty:
-            warnings.warn(f"{n_empty} graphs have no nodes and are embedded as zeros", stacklevel=2)
+            warnings.warn(f"{n_empty} graphs have no nodes and are embedded as zeros", stacklevel=3)
         return n_rows, n_features
 
     def _require_labels(self, batch: GraphBatch) -> None:
@@ -389,50 +402,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         A ``random_state`` that is a generator is saved as None: it has served. A
         ``node_embedding`` that is a callable cannot be saved.
         """
-        check_is_fitted(self)
-        if callable(self.node_embedding_) or callable(self.node_embedding):
-            raise ValueError(
-                "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
-                f"of {', '.join(NODE_EMBEDDINGS)}"
-            )
-        require_model_name(path)
-        arrays = self._saved_arrays()
-        with replacing(path) as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-
-    def _saved_arrays(self) -> dict[str, NDArray[Any]]:
-        check_is_fitted(self)
-        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
-        graphs = self.random_graphs_
-        arrays: dict[str, NDArray[Any]] = {
-            "format": np.array(MODEL_FORMAT),
-            "version": np.array(__version__),
-            "parameters": np.array(json.dumps(parameters)),
-            "gamma": np.array(self.gamma_),
-            "uses_node_labels": np.array(self.uses_node_labels_),
-            "wl_iterations": np.array(self.wl_iterations_),
-            "node_embedding": np.array(str(self.node_embedding_)),
-            "node_mass": np.array(self.node_mass_),
-            "node_scale": np.array(self.node_scale_),
-            "points": graphs.points,
-            "masses": graphs.masses,
-            "offsets": graphs.offsets,
-        }
-        if graphs.labels is not None:
-            arrays["labels"] = graphs.labels
-        return arrays
-
-    def _fingerprint(self) -> str:
-        """Return what is equal for two models only if they embed alike, to the last bit."""
-        arrays = self._saved_arrays()
-        parameters = self.get_params(deep=False)
-        for name in ("n_jobs", "random_state", "verbose"):
-            del parameters[name]
-        arrays["parameters"] = np.array(json.dumps(parameters, default=str))
-        content = hashlib.blake2b(digest_size=16)
-        for name, array in sorted(arrays.items()):
-            content.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
-        return content.hexdigest()
+        write_model(path, self._fitted_model())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RandomGraphEmbedding:
@@ -443,46 +413,29 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ValueError
             The file is damaged, is no model, or is of a format this version cannot read.
         """
-        arrays = _read_arrays(path)
-        if arrays["format"].shape or arrays["format"] != MODEL_FORMAT:
-            raise ValueError(
-                f"{os.fspath(path)} has model format {arrays['format']} (graphmover "
-                f"{arrays['version']}), but graphmover {__version__} reads format {MODEL_FORMAT}: "
-                f"use that version, or fit and save the model anew"
-            )
-        try:
-            model = cls(**json.loads(str(arrays["parameters"])))
+        with opened_model(path) as saved:
+            model = cls(**saved.parameters)
             model._check_parameters()
-            model.gamma_ = float(arrays["gamma"])
-            model.uses_node_labels_ = bool(arrays["uses_node_labels"])
-            model.wl_iterations_ = int(arrays["wl_iterations"])
-            model.node_embedding_ = str(arrays["node_embedding"])
-            model.node_mass_ = str(arrays["node_mass"])  # type: ignore[assignment]
-            model.node_scale_ = float(arrays["node_scale"])
-            model.random_graphs_ = NodeEmbeddings(
-                arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
-            )
-            model._check_fitted_state()
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
+        model.random_graphs_ = saved.random_graphs
+        model.gamma_ = saved.gamma
+        model.uses_node_labels_ = saved.uses_node_labels
+        model.wl_iterations_ = saved.wl_iterations
+        model.node_embedding_, model.node_mass_ = saved.node_embedding, saved.node_mass
+        model.node_scale_ = saved.node_scale
         return model
 
-    def _check_fitted_state(self) -> None:
-        """Refuse what `fit` could not have left."""
-        if not (math.isfinite(self.gamma_) and self.gamma_ > 0):
-            raise ValueError(f"gamma is {self.gamma_}")
-        if self.wl_iterations_ < 0:
-            raise ValueError(f"wl_iterations is {self.wl_iterations_}")
-        if self.node_embedding_ not in NODE_EMBEDDINGS or self.node_mass_ not in NODE_MASSES:
-            raise ValueError(f"nodes by {self.node_embedding_!r} and {self.node_mass_!r}")
-        if not (math.isfinite(self.node_scale_) and self.node_scale_ > 0):
-            raise ValueError(f"node_scale is {self.node_scale_}")
-        if (self.random_graphs_.labels is not None) != (
-            self.uses_node_labels_ or self.wl_iterations_ > 0
-        ):
-            raise ValueError("the random graphs have labels and should not, or the reverse")
-        if not len(self.random_graphs_) or (self.random_graphs_.node_counts == 0).any():
-            raise ValueError("a random graph has no nodes")
+    def _fitted_model(self) -> FittedModel:
+        check_is_fitted(self)
+        return FittedModel(
+            self.get_params(deep=False),
+            self.gamma_,
+            self.uses_node_labels_,
+            self.wl_iterations_,
+            self.node_embedding_,
+            self.node_mass_,
+            self.node_scale_,
+            self.random_graphs_,
+        )
 
     @property
     def _n_features_out(self) -> int:
@@ -588,32 +541,3 @@ def _warn_of_empty_graphs(batch: GraphBatch) -> None:
             UserWarning,
             stacklevel=4,
         )
-
-
-def require_model_name(path: str | os.PathLike[str]) -> None:
-    """Refuse a name that hides what kind of file a model is."""
-    if not os.fspath(path).endswith(".npz"):
-        raise ValueError(
-            f"cannot save a model as {os.fspath(path)}: expected a name that ends in .npz"
-        )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if isinstance(value, bool | int | float | str) else None
-
-
-def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    try:
-        # Opened here: np.load leaves a file open when it cannot read it.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        _ = arrays["format"], arrays["version"]
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {os.fspath(path)}") from None
-    except Exception as error:  # zip, zlib, NumPy and text errors: all mean the same here
-        raise ValueError(
-            f"{os.fspath(path)} is not a graphmover model, or it is damaged: save writes one"
-        ) from error
-    return arrays

@@ -15,17 +15,19 @@ from tqdm import tqdm
 from graphmover._partial import PartialRows, target_lines
 from graphmover._random import RandomState, random_generator
 from graphmover.datasets import Dataset, iter_batches
-from graphmover.datasets._chunks import rows_of
+from graphmover.datasets._chunks import joined, naming, rows_of
 from graphmover.graphs import GraphBatch
 from graphmover.labels import label_codes
 from graphmover.output import finisher_of, write_to_stdout
 
 Floats = NDArray[np.float64]
+#: Computes the rows of graphs, the first of which has that number in the source.
+Embed = Callable[[GraphBatch, int], Floats]
 
 
 def write_rows(
     batches: Iterable[Dataset],
-    embed: Callable[[GraphBatch], Floats],
+    embed: Embed,
     output: str | os.PathLike[str],
     *,
     names: NDArray[Any],
@@ -39,7 +41,8 @@ def write_rows(
     Parameters
     ----------
     embed : function
-        Computes the rows of a batch; each must depend on its graph alone.
+        Computes the rows of a batch, whose first graph has that number; each must depend on its
+        graph alone.
     names : array of str
         Names of the columns.
     model : str
@@ -61,7 +64,7 @@ def write_rows(
                 _start_at(part.rows, bar)
             for batch in _new(batches, part, content):
                 content.add(batch)
-                part.append(embed(batch.graphs), batch.target, content.digest())
+                part.append(embed(batch.graphs, part.rows), batch.target, content.digest())
                 bar.update(len(batch.graphs))
             if content.n_graphs < part.rows:
                 raise ValueError(
@@ -74,7 +77,7 @@ def write_rows(
 
 def sample_graphs(
     source: Any, n_graphs: int, *, random_state: RandomState = None, **options: Any
-) -> tuple[GraphBatch, int]:
+) -> tuple[Dataset, int]:
     """Draw graphs evenly from a collection, in the memory of a batch and of the sample.
 
     Parameters
@@ -86,36 +89,48 @@ def sample_graphs(
 
     Returns
     -------
-    sample : GraphBatch
-        In the order of the source.
+    sample : Dataset
+        Graphs and targets in the order of the source.
     n_seen : int
         The number of graphs in the source.
     """
     rng = random_generator(random_state)
-    kept: list[GraphBatch] = []
+    kept: list[Dataset] = []
     keys = np.empty(0)
     highest, n_seen = np.inf, 0
     for batch in iter_batches(source, **options):
         # One number for each graph of the source: those with the smallest are the sample.
         drawn = rng.random(len(batch.graphs))
         n_seen += len(drawn)
-        kept.append(batch.graphs[drawn < highest])
+        kept.append(_chosen(batch, drawn < highest))
         keys = np.concatenate([keys, drawn[drawn < highest]])
         if len(keys) > n_graphs:
             chosen = np.sort(np.argpartition(keys, n_graphs)[:n_graphs])
-            kept = [GraphBatch.concatenate(kept)[chosen]]
+            kept = [_chosen(_joined(kept, source), chosen)]
             keys = keys[chosen]
             highest = keys.max()
     if not kept:
         raise ValueError(f"{source} holds no graphs")
-    return GraphBatch.concatenate(kept), n_seen
+    return _joined(kept, source), n_seen
+
+
+def _joined(parts: list[Dataset], source: Any) -> Dataset:
+    with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
+        return joined(parts)
+
+
+def _chosen(data: Dataset, which: NDArray[Any]) -> Dataset:
+    target = None if data.target is None else data.target[which]
+    return Dataset(data.name, data.graphs[which], target, data.target_names)
 
 
 def _computed(
-    batches: Iterable[Dataset], embed: Callable[[GraphBatch], Floats], bar: Any
+    batches: Iterable[Dataset], embed: Embed, bar: Any
 ) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
+    n_done = 0
     for batch in batches:
-        yield embed(batch.graphs), batch.target
+        yield embed(batch.graphs, n_done), batch.target
+        n_done += len(batch.graphs)
         bar.update(len(batch.graphs))
 
 

@@ -15,6 +15,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from graphmover.cli._words import UsageError, in_words_of_options
 from graphmover.cli.convert import convert
@@ -32,8 +33,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Random Graph Embeddings: collections of graphs into vectors.",
 )
+
+
+class _Command(TyperCommand):
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Say SOURCE where Typer says {SOURCE}."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
 for command in (demo, embed, fit, evaluate, convert, info, datasets):
-    app.command()(command)
+    app.command(cls=_Command)(command)
 
 
 def main() -> None:

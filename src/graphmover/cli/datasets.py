@@ -22,7 +22,9 @@ class Category(StrEnum):
 
 
 def datasets(
-    contains: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
+    contains: Annotated[
+        str, typer.Argument(help="A part of the name.", show_default=False, metavar="CONTAINS")
+    ] = "",
     category: Annotated[Category | None, typer.Option(help="What graphs stand for.")] = None,
     max_graphs: Annotated[
         int | None, typer.Option(min=0, help="The largest number of graphs.")

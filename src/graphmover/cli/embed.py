@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -63,15 +63,20 @@ def embed(
             finisher_of(output)
         require_other_file(source, output)
         require_writable(output)
+    graphs: Any = source
+    rows = None
     if not hasattr(embedding, "random_graphs_"):
-        fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
+        fitted = fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
+        if fitted is not None:  # a small source is read, and its distances are computed, once
+            (graphs, rows), target_column = fitted, None
     try:
-        n_graphs, n_features = embedding.transform_to(
-            source,
+        n_graphs, n_features = embedding._write_rows(
+            graphs,
             output,
             batch_size=batch_size,
             target_column=target_column,
             resume=not restart,
+            known=rows,
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():

@@ -12,6 +12,10 @@ from graphmover.cli._options import FitGraphs, Quiet, Source, TargetColumn, take
 from graphmover.cli._words import checking_options
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graphmover.datasets import Dataset
     from graphmover.embedding import RandomGraphEmbedding
 
 
@@ -36,10 +40,13 @@ def fit_to(
     model: Path | None,
     *,
     quiet: bool,
-) -> None:
-    """Fit to a source, or to a sample of it, and save the model if it has a name."""
+) -> tuple[Dataset, NDArray[np.float64]] | None:
+    """Fit to a source, or to a sample of it, and save the model if it has a name.
+
+    Where that takes the distances of the whole source, return it and its rows.
+    """
     from graphmover._files import require_writable
-    from graphmover.embedding import require_model_name
+    from graphmover.model_file import require_model_name
     from graphmover.streaming import sample_graphs
 
     if model is not None:
@@ -49,9 +56,14 @@ def fit_to(
     sample, n_graphs = sample_graphs(
         source, most, random_state=embedding.random_state, target_column=target_column
     )
-    embedding.fit(sample)
+    rows = None
+    if embedding.gamma == "scale" and len(sample.graphs) == n_graphs:
+        rows = embedding.fit_transform(sample.graphs)
+    else:
+        embedding.fit(sample.graphs)
     if model is not None:
         embedding.save(model)
-    if not quiet and (model is not None or len(sample) < n_graphs):
+    if not quiet and (model is not None or len(sample.graphs) < n_graphs):
         where = "" if model is None else f" -> {model}"
-        print(f"fitted to {len(sample)} of {n_graphs} graphs{where}", file=sys.stderr)
+        print(f"fitted to {len(sample.graphs)} of {n_graphs} graphs{where}", file=sys.stderr)
+    return None if rows is None else (sample, rows)

@@ -207,6 +207,9 @@ def _from_path(
     if found is None:
         if path.exists() and not _is_tu(path) and not is_known_name(source):
             raise ValueError(_unknown(path))
+        has_other_ending = path.suffix.lower() not in ("", ".zip")
+        if has_other_ending and not path.exists() and not is_known_name(source):
+            raise FileNotFoundError(f"there is no file {path}, and {_unknown_ending(path)}")
         if target_column is not None:
             raise ValueError(f"{path} is a TU set, whose target has no name: leave it out")
         return _slices(load_dataset(source), batch_size)
@@ -225,7 +228,12 @@ def _unknown(path: Path) -> str:
     """Say what was expected of a file or folder that is there."""
     if path.is_dir():
         return f"the folder {path} holds no {', '.join(FOLDERS)} or *_A.txt (a TU set)"
-    return f"cannot tell the format of {path}: expected {', '.join(FILES)} or .zip (a TU set)"
+    return f"cannot tell the format of {path}: {_unknown_ending(path)}"
+
+
+def _unknown_ending(path: Path) -> str:
+    known = f"{', '.join(FILES)} or .zip (a TU set)"
+    return f"{path.suffix or 'no ending'} is no known ending, expected {known}"
 
 
 def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:

@@ -241,8 +241,13 @@ def _read(
         table = read_table(files.pieces(part), kind, n_columns)
     except BadLineError as error:
         raise ValueError(f"{files.file(part)}, {error}") from None
-    if due is not None and len(table) != due[0]:
-        raise ValueError(f"{files.file(part)} has {len(table)} lines for {due[0]} {due[1]}")
+    if due is not None and len(table) > due[0]:
+        _refuse_row(files, part, due[0], f"there are {len(table)} lines for {due[0]} {due[1]}")
+    if due is not None and len(table) < due[0]:
+        raise ValueError(
+            f"{files.file(part)} has {len(table)} lines for {due[0]} {due[1]}: "
+            f"{due[1].removesuffix('s')} {len(table) + 1} has none"
+        )
     return table
 
 

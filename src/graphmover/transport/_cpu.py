@@ -48,11 +48,14 @@ from numba import typeof
 
 from graphmover._compiling import telling_if_compiling
 from graphmover.transport import _few_sinks, _many_sinks, _simplex
-from graphmover.transport._problem import is_balanced, prepare, prepare_one
+from graphmover.transport._problem import Pairs, prepare, prepare_one
 
 #: Numbers of sinks that a compiled copy of `_few_sinks` serves, and the block of the others.
 _WIDTHS = (8, 16, 32)
 _BLOCK = 8
+
+#: With so many sources for each of many sinks, or fewer, the simplex method is faster than paths.
+_EVEN = 2
 
 #: A chunk of graphs for one thread: about this many pairs of nodes, a fraction of a second.
 _CHUNK = 2**22
@@ -87,21 +90,23 @@ def distances(x, y, out):
 
 
 def _solve_where_sinks_are_fewer(sources, sinks, ties, swapped, out):
-    """Solve each pair with the copy of the solver for its number of sinks."""
-    most = np.diff(sources.offsets).max(initial=0) - (not ties)
-    sizes = np.diff(sinks.offsets)
-    sizes = sizes[(sizes > 0) & (sizes <= most)]
+    """Share out the pairs, each to the copy of the solver for its number of sinks."""
+    n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
+    fewest = m if ties else m + 1
+    below = np.full_like(m, n.max(initial=0) + 1)
+    uneven = np.clip(_EVEN * m + 1, fewest, below)
+
+    def run(solver, width, chosen, fewest, below):
+        below = np.where(chosen, below, fewest)
+        if (np.searchsorted(n, fewest) < np.searchsorted(n, below)).any():
+            _run(solver.distances, width, Pairs(fewest, below), sources, sinks, swapped, out)
+
     above = 0
     for width in _WIDTHS:
-        if ((sizes > above) & (sizes <= width)).any():
-            _run(_few_sinks.distances, width, above, sources, sinks, ties, swapped, out)
+        run(_few_sinks, width, (above < m) & (m <= width), fewest, below)
         above = width
-    many, n = np.unique(sizes[sizes > above]), np.unique(np.diff(sources.offsets))
-    balanced = is_balanced.py_func(n, many[:, np.newaxis])
-    larger = n >= many[:, np.newaxis]
-    for solver, pairs in ((_simplex, larger & balanced), (_many_sinks, larger & ~balanced)):
-        if pairs.any():
-            _run(solver.distances, _BLOCK, above, sources, sinks, ties, swapped, out)
+    run(_simplex, _BLOCK, m > above, fewest, uneven)
+    run(_many_sinks, _BLOCK, m > above, uneven, below)
 
 
 def plan(points, masses, labels, sink_points, sink_masses, sink_labels):
@@ -112,7 +117,7 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels):
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
-    solver = _simplex if is_balanced.py_func(*out.shape) else _many_sinks
+    solver = _simplex if len(points) <= _EVEN * len(sink_points) else _many_sinks
     return out, _run(solver.plan, _BLOCK, sources, sinks, out)
 
 

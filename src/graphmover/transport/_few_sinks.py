@@ -30,8 +30,8 @@ from graphmover.transport._problem import (
     ground_distances,
     largest,
     options,
+    over_pairs,
     scale_to_common_total,
-    transpose_sinks,
     units_per_cost,
 )
 
@@ -72,28 +72,10 @@ State = namedtuple(
 
 
 @njit(**allocating)
-def distances(lanes, above, sources, sinks, ties, swapped, out):
-    """Solve all pairs with above < m <= W sinks and n > m sources, or n = m if ties."""
+def distances(lanes, pairs, sources, sinks, swapped, out):
+    """Solve pairs of at most W sinks."""
     state = _state(len(lanes), largest(sources.offsets), sources.points.shape[1])
-    _fill(lanes, above, sources, sinks, ties, swapped, state, out)
-
-
-@njit(**options)
-def _fill(lanes, above, sources, sinks, ties, swapped, state, out):
-    for r in range(len(sinks.offsets) - 1):
-        m = sinks.offsets[r + 1] - sinks.offsets[r]
-        if m <= above or m > len(lanes):
-            continue
-        transpose_sinks(sinks, r, len(lanes), state.coordinates, state.sink_labels)
-        for g in range(len(sources.offsets) - 1):
-            n = sources.offsets[g + 1] - sources.offsets[g]
-            if n < m or (n == m and not ties):
-                continue
-            distance = _distance(lanes, sources, g, sinks, r, state)
-            if swapped:
-                out[r, g] = distance
-            else:
-                out[g, r] = distance
+    _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
 
 
 @njit(**allocating)
@@ -130,6 +112,9 @@ def _distance(lanes, sources, g, sinks, r, s):
         )
         bound = finer_bound(bound, distance, total, _COST_BITS)
     return distance
+
+
+_solve_pairs = over_pairs(_distance)
 
 
 @njit(**options)

@@ -28,10 +28,10 @@ from graphmover.transport._problem import (
     finer_bound,
     ground_distances,
     in_blocks,
-    is_balanced,
     largest,
     number_of_bits,
     options,
+    over_pairs,
     scale_to_common_total,
     transpose_sinks,
     units_per_cost,
@@ -70,29 +70,11 @@ State = namedtuple(
 
 
 @njit(**allocating)
-def distances(lanes, above, sources, sinks, ties, swapped, out):
-    """Solve all unbalanced pairs with m > above sinks and n > m sources, or n = m if ties."""
+def distances(lanes, pairs, sources, sinks, swapped, out):
+    """Solve pairs of any number of sinks."""
     n_most = largest(sources.offsets)
     state = _state(lanes, n_most, min(n_most, largest(sinks.offsets)), sources.points.shape[1])
-    _fill(lanes, above, sources, sinks, ties, swapped, state, out)
-
-
-@njit(**options)
-def _fill(lanes, above, sources, sinks, ties, swapped, state, out):
-    for r in range(len(sinks.offsets) - 1):
-        m = sinks.offsets[r + 1] - sinks.offsets[r]
-        if m <= above or m > len(state.supply):
-            continue
-        transpose_sinks(sinks, r, in_blocks(lanes, m), state.coordinates, state.sink_labels)
-        for g in range(len(sources.offsets) - 1):
-            n = sources.offsets[g + 1] - sources.offsets[g]
-            if n < m or (n == m and not ties) or is_balanced(n, m):
-                continue
-            distance = _distance(lanes, sources, g, sinks, r, state)
-            if swapped:
-                out[r, g] = distance
-            else:
-                out[g, r] = distance
+    _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
 
 
 @njit(**allocating)
@@ -171,6 +153,9 @@ def _distance(lanes, sources, g, sinks, r, s):
         distance = _flow_cost(lanes, m, s) / total
         bound = finer_bound(bound, distance, total, cost_bits)
     return distance
+
+
+_solve_pairs = over_pairs(_distance)
 
 
 @njit(**options)

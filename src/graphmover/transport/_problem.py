@@ -52,6 +52,14 @@ Side = namedtuple(
     ],
 )
 
+Pairs = namedtuple(
+    "Pairs",
+    [
+        "fewest",  # (graphs,) each graph of sinks goes with graphs of no fewer sources
+        "below",  # (graphs,) and of fewer than these; where they are no more, with none
+    ],
+)
+
 
 def prepare(points, masses, offsets, labels):
     """Merge equal nodes, drop nodes without mass, order by content."""
@@ -124,10 +132,27 @@ def in_blocks(lanes, m):
     return (m + len(lanes) - 1) // len(lanes) * len(lanes)
 
 
-@njit(**options)
-def is_balanced(n, m):
-    """Whether n sources are so few for m sinks that the simplex method is faster than paths."""
-    return n <= 2 * m
+def over_pairs(distance):
+    """Make of a solver's ``distance`` of one pair what fills the places of many: the only loop."""
+
+    @njit(**(options | {"cache": False}))  # it is cached as a part of the solver
+    def solve(lanes, pairs, sources, sinks, swapped, state, out):
+        for r in range(len(sinks.offsets) - 1):
+            if pairs.fewest[r] >= pairs.below[r]:
+                continue
+            stride = in_blocks(lanes, sinks.offsets[r + 1] - sinks.offsets[r])
+            transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
+            for g in range(len(sources.offsets) - 1):
+                n = sources.offsets[g + 1] - sources.offsets[g]
+                if n < pairs.fewest[r] or n >= pairs.below[r]:
+                    continue
+                found = distance(lanes, sources, g, sinks, r, state)
+                if swapped:
+                    out[r, g] = found
+                else:
+                    out[g, r] = found
+
+    return solve
 
 
 @njit(**options)
