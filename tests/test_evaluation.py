@@ -335,6 +335,18 @@ def test_depths_side_by_side_are_blocks_of_features(labelled, data):
         assert block == pytest.approx(np.exp(-gamma * distances) / 4, rel=1e-12)
 
 
+def test_depths_that_share_distances_have_them_wide_enough(labelled, data):
+    """A small R may choose one depth and a large one another: both need depth 0."""
+    grid = {"wl_iterations": [1, 2], "gamma": [0.3, 3.0]}
+    method = Method("m", gm.RandomGraphEmbedding(use_node_labels=True), grid, stack_depths=True)
+    found = evaluate(labelled, data.target, [method], n_components=[2, 4, 8, 64], n_folds=5)
+    depths = {(row["n_components"], row["wl_iterations"]) for row in found.folds}
+    assert {depth for _, depth in depths} == {1, 2}
+    alone = evaluate(labelled, data.target, [method], n_components=64, n_folds=5)
+    wide = [row for row in found.folds if row["n_components"] == 64]
+    assert [row["accuracy"] for row in wide] == [row["accuracy"] for row in alone.folds]
+
+
 def test_paper_methods_have_the_papers_grids():
     found = paper_methods()
     assert repr(found["RGE(ASG)"]) == "Method('RGE(ASG)', 150 settings)"

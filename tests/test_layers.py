@@ -76,6 +76,7 @@ ORDER = [
     "evaluation._folds",
     "evaluation._emd_kernel",
     "evaluation._journal",
+    "evaluation._running",
     "evaluation._table",
     "evaluation",
     "summary",

@@ -4,52 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from itertools import product
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from graphmover import __version__
 from graphmover._checks import require_whole
-from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.datasets import Dataset
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._emd_kernel import emd_kernel, kernel_fold, negative_part
-from graphmover.evaluation._folds import (
-    Fold,
-    Rows,
-    Setting,
-    bag_fold,
-    bags_of_nodes,
-    choose_setting,
-    columns_looked_at,
-    embedding_score,
-    majority_fold,
-)
+from graphmover.evaluation._emd_kernel import emd_kernel, negative_part
+from graphmover.evaluation._folds import Fold, Rows, bags_of_nodes
 from graphmover.evaluation._journal import Journal
 from graphmover.evaluation._methods import (
     BASELINES,
-    MAJORITY,
+    AnyMethod,
     EMDKernel,
     KernelMatrices,
     Method,
     paper_methods,
 )
-from graphmover.evaluation._selection import Choice
-from graphmover.evaluation._svm import arrays_on
+from graphmover.evaluation._running import Task, finish
 from graphmover.evaluation._table import Evaluation
-from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
-from graphmover.node_embedding import embed_nodes
 from graphmover.streaming import Content
-from graphmover.transport import device_for
 
 __all__ = [
     "EMDKernel",
@@ -71,8 +50,6 @@ _COLUMNS = (
     *("wl_iterations", "gamma", "ridge_strength", "kernel", "C", "selection_accuracy"),
     *("inner_accuracy", "negative_eigenvalues", "negative_share", "seconds"),
 )
-
-AnyMethod = str | Method | EMDKernel | KernelMatrices
 
 
 def evaluate(
@@ -157,7 +134,7 @@ def evaluate(
     content.add(Dataset("", batch, target))
     shared = (content.digest(), n_folds, random_state, __version__)
     finished = Journal(journal, hashlib.blake2b(repr(shared).encode()).hexdigest())
-    task = _Task(batch, target, folds, selection, random_state, n_jobs, device)
+    task = Task(batch, target, folds, selection, random_state, n_jobs, device)
     rows: Rows = []
     for method, fixed in chosen:
         own = [fixed] if fixed else numbers
@@ -165,7 +142,7 @@ def evaluate(
         keys = [_key(method, own, selection, fold) for fold in folds]
         todo = {number: key for number, key in enumerate(keys) if key not in finished}
         if todo:
-            _finish(method, task, own, todo, finished, name if progress else None)
+            finish(method, task, own, todo, finished, name if progress else None)
         for fold in folds:
             repeat, number = divmod(fold.number, n_folds)
             found = {"method": name, "repeat": repeat, "fold": number}
@@ -173,18 +150,6 @@ def evaluate(
                 complete = {**found, **row}
                 rows.append({column: complete.get(column) for column in _COLUMNS})
     return Evaluation(rows)
-
-
-class _Task(NamedTuple):
-    """What all methods share."""
-
-    graphs: GraphBatch
-    target: NDArray[np.int64]
-    folds: list[Fold]
-    selection: str
-    seed: int
-    n_jobs: int | None
-    device: str
 
 
 def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
@@ -241,136 +206,3 @@ def _key(method: Any, n_components: Sequence[int], selection: str, fold: Fold) -
         return f"{method} #{fold.number}"
     key = f"{method.name} {method.fingerprint} #{fold.number}"
     return f"{key} {list(n_components)} {selection}" if isinstance(method, Method) else key
-
-
-def _finish(
-    method: AnyMethod,
-    task: _Task,
-    n_components: Sequence[int],
-    keys: Mapping[int, str],
-    journal: Journal,
-    progress: str | None,
-) -> None:
-    """Score the folds that have keys, and keep their rows in the journal."""
-    if isinstance(method, Method):
-        _finish_embedding(method, task, n_components, keys, journal, progress)
-        return
-    start = time.perf_counter()
-    of_fold: Callable[[Fold], Rows]
-    if method == MAJORITY:
-        of_fold = partial(majority_fold, task.target)
-    elif isinstance(method, str):
-        of_fold = partial(bag_fold, bags_of_nodes(task.graphs), task.target)
-    else:
-        of_fold = partial(kernel_fold, *_kernels(method, task, progress), task.target)
-    preparing = (time.perf_counter() - start) / len(keys)
-
-    def score(fold: Fold) -> None:
-        start = time.perf_counter()
-        rows = of_fold(fold)
-        seconds = time.perf_counter() - start + preparing
-        journal.add(keys[fold.number], [{**row, "seconds": seconds} for row in rows])
-
-    _in_threads(score, [task.folds[number] for number in keys], task.n_jobs, progress)
-
-
-def _kernels(
-    method: EMDKernel | KernelMatrices, task: _Task, progress: str | None
-) -> tuple[str, Mapping[Any, NDArray[np.float64]]]:
-    """Return what tells kernels apart, and the kernels."""
-    if isinstance(method, KernelMatrices):
-        if method.n_graphs != len(task.graphs):
-            raise ValueError(
-                f"{method.name!r} has kernels of {method.n_graphs} graphs, expected "
-                f"{len(task.graphs)}"
-            )
-        return "kernel", method.matrices
-    kernels = {}
-    for d in _bar(method.n_dimensions, "distances", progress):
-        nodes = embed_nodes(
-            task.graphs, d, use_node_labels=method.use_node_labels, n_jobs=task.n_jobs
-        )
-        kernels[d] = emd_kernel(nodes, n_jobs=task.n_jobs, device=task.device)
-    return "n_dimensions", kernels
-
-
-def _finish_embedding(
-    method: Method,
-    task: _Task,
-    n_components: Sequence[int],
-    keys: Mapping[int, str],
-    journal: Journal,
-    progress: str | None,
-) -> None:
-    """Choose a setting in every fold, then score: each setting's distances are needed once."""
-    start = time.perf_counter()
-    target, n_jobs, most = task.target, task.n_jobs, n_components[-1]
-    folds = [task.folds[number] for number in keys]
-    parts = [fold.train for fold in task.folds]
-    columns = RandomColumns(task.graphs, method.embedding, parts, most, task.seed, task.device)
-    few = columns_looked_at(method, most, task.selection)
-    for point in _bar(method.points(), "distances", progress):
-        columns.compute(point, few, n_jobs)
-    chosen: dict[tuple[int, int], tuple[Setting, Choice]] = {}
-
-    def choose(fold: Fold) -> None:
-        for R in n_components:
-            chosen[fold.number, R] = choose_setting(
-                method, columns, R, task.selection, target, fold
-            )
-
-    _in_threads(choose, folds, n_jobs, progress and f"{progress}: choosing")
-    columns.forget(method.points())
-    arrays = arrays_on(device_for(task.device, len(task.graphs) * most))
-    preparing = (time.perf_counter() - start) / len(folds)
-    found: dict[int, Rows] = {fold.number: [] for fold in folds}
-    jobs: dict[tuple[Point, ...], list[tuple[Fold, int]]] = {}
-    for fold, R in product(folds, n_components):
-        jobs.setdefault(chosen[fold.number, R][0].points, []).append((fold, R))
-    left = {points: len(some) for points, some in jobs.items()}
-    lock = threading.Lock()
-
-    def score(job: tuple[Fold, int]) -> None:
-        fold, R = job
-        start = time.perf_counter()
-        setting, choice = chosen[fold.number, R]
-        with lock:
-            width = max(R for _, R in jobs[setting.points])
-            for point in setting.points:
-                columns.compute(point, width, n_jobs, arrays.take)
-        row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}
-        if task.selection == "ridge":
-            row["ridge_strength"] = choice.value
-        row |= embedding_score(setting, columns, R, target, arrays, fold)
-        row["seconds"] = time.perf_counter() - start + preparing / len(n_components)
-        with lock:
-            left[setting.points] -= 1
-            if not left[setting.points]:
-                still = {point for points, some in left.items() if some for point in points}
-                columns.forget(set(setting.points) - still)
-            rows = found[fold.number]
-            rows.append(row)
-            if len(rows) == len(n_components):
-                rows.sort(key=lambda row: row["n_components"])
-                journal.add(keys[fold.number], rows)
-
-    by_points = [job for some in jobs.values() for job in some]
-    # A GPU is busy with one fold; the second thread prepares the next.
-    threads = n_jobs if arrays.module is np else 2
-    _in_threads(score, by_points, threads, progress)
-
-
-def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[Any]:
-    shown: Iterable[Any] = tqdm(things, desc=f"{progress}: {words}", disable=progress is None)
-    return shown
-
-
-def _in_threads(
-    function: Callable[[Any], None], jobs: Sequence[Any], n_jobs: int | None, progress: str | None
-) -> None:
-    def one(rows: slice) -> None:
-        function(jobs[rows.start])
-
-    one_each = np.ones(len(jobs), np.int64)
-    with single_threaded_blas():  # folds are the threads
-        for_each_chunk(one, one_each, most=1, n_jobs=n_jobs, progress=progress, unit="fold")

@@ -189,6 +189,9 @@ class KernelMatrices:
         return f"KernelMatrices({self.name!r}, {len(self.matrices)} of {self.n_graphs} graphs)"
 
 
+AnyMethod = str | Method | EMDKernel | KernelMatrices
+
+
 def paper_methods() -> dict[str, Method | EMDKernel]:
     """Return the paper's methods by name, with the paper's grids.
 
