@@ -52,3 +52,22 @@ def eccentricity(indptr, indices, start):
                 queue[last] = v
                 last += 1
     return distance[queue[last - 1]]
+
+
+@njit(**options)
+def chebyshev(matrix, x, cut, degree, y, work):
+    """Set y to the Chebyshev polynomial of Q that is small on [-1, 1 - cut], times x."""
+    indptr, indices, data = matrix
+    half, middle = (2 - cut) / 2, -cut / 2
+    before, now = work[0], work[1]
+    before[:] = 0.0
+    now[:] = x
+    for step in range(degree):
+        factor, back = (2 / half, 1.0) if step else (1 / half, 0.0)
+        for u in range(len(x)):
+            total = -middle * now[u]
+            for i in range(indptr[u], indptr[u + 1]):
+                total += data[i] * now[indices[i]]
+            before[u] = factor * total - back * before[u]
+        before, now = now, before
+    y[:] = now

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.laplacian._iterative import Say, all_eigenpairs, smallest_eigenpairs
+from graphmover.laplacian._iterative import all_eigenpairs, smallest_eigenpairs
 from graphmover.laplacian._kernels import eccentricity
-from graphmover.laplacian._operators import Component, Floats
+from graphmover.laplacian._operators import Component, Floats, Say
 from graphmover.laplacian._twins import quotient_graph, twin_classes, twin_values
 
 Ints = NDArray[np.int64]
