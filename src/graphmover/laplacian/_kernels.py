@@ -36,6 +36,31 @@ def project_out(direction, x):
 
 
 @njit(**options)
+def components(indptr, indices):
+    """The component of each node, numbered in the order of their first nodes."""
+    n = len(indptr) - 1
+    label = np.full(n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    count = 0
+    for start in range(n):
+        if label[start] >= 0:
+            continue
+        label[start], queue[0] = count, start
+        first, last = 0, 1
+        while first < last:
+            u = queue[first]
+            first += 1
+            for i in range(indptr[u], indptr[u + 1]):
+                v = indices[i]
+                if label[v] < 0:
+                    label[v] = count
+                    queue[last] = v
+                    last += 1
+        count += 1
+    return label
+
+
+@njit(**options)
 def eccentricity(indptr, indices, start):
     """How far the farthest node is that can be reached."""
     distance = np.full(len(indptr) - 1, -1, np.int64)
