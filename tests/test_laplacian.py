@@ -273,6 +273,41 @@ def test_large_graphs_tell_how_far_they_are(capfd, monkeypatch):
     assert "times the error allowed after" in shown
 
 
+def test_what_is_accepted_is_within_the_promise():
+    """Renumbering may change 1e-6: each of two errors, residual over gap, may be half of it."""
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        gaps = 10.0 ** rng.uniform(np.log10(laplacian.SAME_EIGENVALUE_LARGE), -1, 8)
+        values = np.cumsum(np.concatenate([[1e-3], gaps]))
+        residuals = 10.0 ** rng.uniform(-17, -13, 9)
+        count, error = _iterative._leading_pairs(values, residuals, 5, 1e-9)
+        largest = max(
+            residuals[i] / min(gaps[i], gaps[i - 1] if i else np.inf) for i in range(count)
+        )
+        if error <= _iterative.LEAST_ACCURACY:
+            assert largest <= 5e-7
+        else:
+            assert largest > _iterative.LEAST_ACCURACY or error == np.inf
+
+
+def test_renumbering_where_eigenvalues_almost_agree():
+    n = 1500
+    edges = [(i, (i + 1) % n) for i in range(n)]
+    graph = gm.Graph(n, edges, edge_weights=[1.3] + [1.0] * (n - 1))
+    degrees = np.array([2.3, 2.3] + [2.0] * (n - 2))
+    matrix = np.eye(n)
+    for (u, v), weight in zip(edges, graph.edge_weights, strict=True):
+        matrix[u, v] = matrix[v, u] = -weight / np.sqrt(degrees[u] * degrees[v])
+    gaps = np.diff(np.linalg.eigvalsh(matrix)[:7])
+    assert (gaps > 1e-9).all()
+    assert gaps.min() < 1e-8
+    rng = np.random.default_rng(0)
+    numbering = rng.permutation(n)
+    other = gm.Graph(n, numbering[graph.edges], edge_weights=graph.edge_weights)
+    ours, theirs = gm.embed_nodes(graph).points, gm.embed_nodes(other).points
+    assert theirs[numbering] == pytest.approx(ours, abs=1e-6)
+
+
 def test_renumbering_large_graphs():
     rng = np.random.default_rng(3)
     graph = random_graph(rng, 1500)

@@ -27,10 +27,11 @@ from graphmover.laplacian._operators import (
 )
 
 #: The error of an eigenvector is its residual over the distance from its eigenvalue to the
-#: next other one. It is at most ACCURACY, or, where rounding allows no more, LEAST_ACCURACY;
-#: unless the residual itself is at the level of rounding, ROUNDING.
+#: next other one. It is at most ACCURACY; or LEAST_ACCURACY, where the residual is at the level
+#: of rounding, ROUNDING, or does not get smaller. So two numberings of one graph never differ
+#: by more than twice LEAST_ACCURACY.
 ACCURACY = 1e-9
-LEAST_ACCURACY = 1e-7
+LEAST_ACCURACY = 4e-7
 ROUNDING = 2e-15
 
 #: A block holds at most this many numbers, or the columns wanted and SPARE_COLUMNS more.
@@ -87,7 +88,7 @@ def smallest_eigenpairs(
     block, complete, products = leading_eigenvectors(
         operator.mapped(cut), operator.kernel, start, want, same, MOST_PRODUCTS // 4, say
     )
-    values, vectors, residuals = _best_in_span(operator.polished(block), operator)
+    values, vectors, residuals = _best_in_span(operator.smoothed(block), operator)
     count, error = _leading_pairs(values, residuals, want, same)
     if not (complete and error <= ACCURACY):
         missing = max(4, width - vectors.shape[1])
@@ -182,15 +183,15 @@ def _leading_pairs(values: Floats, residuals: Floats, want: int, same: float) ->
     if not len(enough):
         return 0, inf
     count = int(enough[0])
-    if residuals[count] > 0.01 * (values[count] - values[count - 1]):
+    if residuals[count] > 0.1 * (values[count] - values[count - 1]):
         return count, inf  # what follows the gap is not known well enough to believe in the gap
     error = 0.0
     for first, last in pairwise([0, *ends[ends <= count].tolist()]):
         gap = values[last] - values[last - 1]
         if first:
             gap = min(gap, values[first] - values[first - 1])
-        residual = float(residuals[first:last].max())
-        if residual > ROUNDING:
+        residual = float(np.linalg.norm(residuals[first:last]))
+        if residual > min(ROUNDING * (last - first) ** 0.5, LEAST_ACCURACY * gap):
             error = max(error, residual / gap)
     return count, error
 

@@ -26,7 +26,7 @@ _ERROR = 1e-10
 _STARTS = 5
 
 #: By this share of its distance to the eigenvalues found, what follows them may be uncertain.
-_UNCERTAIN = 0.005
+_UNCERTAIN = 0.001
 
 
 class _Run(NamedTuple):

@@ -26,6 +26,9 @@ Say = Callable[[str], None]
 #: Entries of a factor per node and edge of its graph, at most: the memory stays linear.
 FILL = 25
 
+#: Products that take the rounding errors of elimination out of its results.
+_SMOOTHING = 4
+
 #: By how much a polynomial in Lanczos' method lets the kernel, a rounding error, grow.
 _KERNEL_GROWTH = 1e3
 
@@ -99,9 +102,13 @@ class Products:
         multiply(*self.matrix, x, -1.0, 1.0, 0.0, y)
         return y
 
-    def polished(self, x: Floats) -> Floats:
-        """Take out what costs little to take out of vectors that are nearly eigenvectors."""
-        return x
+    def smoothed(self, x: Floats) -> Floats:
+        """Multiply by (I + Q) / 2 a few times: rounding errors, which are rough, fade."""
+        before, now = x, np.zeros_like(x)
+        for _ in range(_SMOOTHING):
+            multiply(*self.matrix, before, 0.5, 0.5, 0.0, now)
+            before, now = now, np.zeros_like(x)
+        return before
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue lies when those beyond the cut are mapped to [-1, 1]."""
@@ -144,10 +151,6 @@ class Elimination(Products):
         project_out(self.kernel, solution)
         return solution
 
-    def polished(self, x: Floats) -> Floats:
-        """Solve once: eigenvectors of large eigenvalues all but vanish."""
-        return self._solve(x)
-
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue's inverse lies when those beyond the cut are mapped to [-1, 1]."""
         return 2 * cut / low - 1
@@ -157,7 +160,7 @@ class Elimination(Products):
         before, now = x, 2 * cut * self._solve(x) - x
         for _ in range(degree - 1):
             before, now = now, 2 * (2 * cut * self._solve(now) - now) - before
-        return now
+        return self.smoothed(now)
 
 
 def elimination(graph: Component) -> Elimination | None:
