@@ -201,7 +201,9 @@ def test_elimination_orders_are_permutations_within_their_budget():
         order = _ordering.minimum_degree(batch.indptr, batch.indices, 10_000)[0]
         assert sorted(order) == list(range(graph.n_nodes))
         fill = eliminated_entries(graph, order.tolist())
-        assert len(_ordering.minimum_degree(batch.indptr, batch.indices, 2 * fill)[0]) == graph.n_nodes
+        assert (
+            len(_ordering.minimum_degree(batch.indptr, batch.indices, 2 * fill)[0]) == graph.n_nodes
+        )
         assert len(_ordering.minimum_degree(batch.indptr, batch.indices, fill - 1)[0]) == 0
     assert eliminated_entries(path(50), list(range(50))) == 49
 

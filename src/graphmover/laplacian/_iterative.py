@@ -88,7 +88,7 @@ def smallest_eigenpairs(
     block, complete, products = leading_eigenvectors(
         operator.mapped(cut), operator.kernel, start, want, same, MOST_PRODUCTS // 4, say
     )
-    values, vectors, residuals = _best_in_span(operator.smoothed(block), operator)
+    values, vectors, residuals = _best_in_span(block, operator)
     count, error = _leading_pairs(values, residuals, want, same)
     if not (complete and error <= ACCURACY):
         missing = max(4, width - vectors.shape[1])
@@ -97,7 +97,11 @@ def smallest_eigenpairs(
         if not len(values):
             return *all_eigenpairs(whole), inf
         count, _ = _leading_pairs(values, residuals, want, same)
-    return values[:count], _in_place(vectors[:, :count], order), float(values[count] - residuals[count])
+    return (
+        values[:count],
+        _in_place(vectors[:, :count], order),
+        float(values[count] - residuals[count]),
+    )
 
 
 def _by_subspaces(
@@ -205,5 +209,11 @@ def _best_in_span(block: Floats, operator: Products) -> tuple[Floats, Floats, Fl
     image = operator.laplacian(block)
     small = block.T @ image
     values, turn = np.linalg.eigh((small + small.T) / 2)
-    block, image = block @ turn, image @ turn
-    return values, np.ascontiguousarray(block), np.linalg.norm(image - block * values, axis=0)
+    block = block @ turn
+    if values[-1] < 0.5:  # the smoother keeps vectors of small eigenvalues
+        block = operator.smoothed(block)
+    image = operator.laplacian(block)
+    values = (block * image).sum(axis=0)
+    order = np.argsort(values, kind="stable")
+    residuals = np.linalg.norm(image - block * values, axis=0)
+    return values[order], np.ascontiguousarray(block[:, order]), residuals[order]

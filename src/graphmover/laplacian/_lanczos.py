@@ -8,16 +8,13 @@ what it finds first lies beyond the eigenvalues wanted.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from graphmover.laplacian._kernels import chebyshev
+from graphmover.laplacian._krylov import extend, orthogonal_start
 from graphmover.laplacian._operators import Floats, Mapped, Products, Say
-from graphmover.laplacian._triangular import solve
-from graphmover.laplacian._twins import options
 
 #: The error of an eigenvector, at most: its residual over the distance to the next eigenvalue.
 _ERROR = 1e-10
@@ -34,7 +31,7 @@ class _Run(NamedTuple):
 
     values: Floats
     vectors: Floats
-    count: int  # of those that are wanted and accurate
+    n_found: int  # of those that are wanted and accurate
     converged: bool
     products: int
 
@@ -43,8 +40,8 @@ def first_look(operator: Products, steps: int, rng: np.random.Generator) -> tupl
     """Return upper bounds on the smallest eigenvalues, and vectors that have them, as rows."""
     n = len(operator.kernel)
     basis, projected = np.empty((steps + 1, n)), np.zeros((steps, steps))
-    basis[0] = _orthogonal_start(operator.kernel[np.newaxis], rng.standard_normal(n))
-    _extend(operator.itself(), operator.kernel[np.newaxis], basis, projected, 0)
+    basis[0] = orthogonal_start(operator.kernel[np.newaxis], rng.standard_normal(n))
+    extend(operator.itself(), operator.kernel[np.newaxis], basis, projected, 0)
     values, turn = np.linalg.eigh(projected)
     return 1.0 - values[::-1], turn[:, ::-1].T @ basis[:-1]
 
@@ -65,13 +62,17 @@ def leading_eigenvectors(
         products += run.products
         if not run.converged:
             break
-        if run.count == 0:
+        if run.n_found == 0:
             return np.concatenate([known[1:], run.vectors[:2]]).T, True, products
-        known = np.concatenate([known, run.vectors[: run.count]])
-        found = np.sort(np.concatenate([found, run.values[: run.count]]))
+        known = np.concatenate([known, run.vectors[: run.n_found]])
+        found = np.sort(np.concatenate([found, run.values[: run.n_found]]))
         beyond = operator.image(operator.eigenvalue(float(found[-want])) + same)
         start = rng.standard_normal(len(start))
-    return np.concatenate([known[1:], run.vectors[run.count * run.converged :]]).T, False, products
+    return (
+        np.concatenate([known[1:], run.vectors[run.n_found * run.converged :]]).T,
+        False,
+        products,
+    )
 
 
 def _from_one_start(
@@ -81,10 +82,10 @@ def _from_one_start(
     n = len(start)
     size = 2 * want + 14
     basis, projected = np.empty((size + 1, n)), np.zeros((size, size))
-    basis[0] = _orthogonal_start(known, start)
+    basis[0] = orthogonal_start(known, start)
     count = products = 0
     while True:
-        length = _extend(operator.compiled, known, basis, projected, count)
+        length = extend(operator.compiled, known, basis, projected, count)
         products += (size - count) * operator.products
         values, turn = np.linalg.eigh(projected)
         values, turn = values[::-1], turn[:, ::-1].T
@@ -111,62 +112,3 @@ def _largest_error(values: Floats, residuals: Floats, need: int, beyond: float) 
     errors = residuals[:need] / allowed
     next_one = residuals[need] / (_UNCERTAIN * max(last - values[need], 1e-300))
     return float(max(errors.max(initial=0.0), next_one))
-
-
-@njit(**options)
-def _orthogonal_start(known, start):
-    w = start.copy()
-    for _ in range(2):
-        _orthogonalise(known, w)
-        w /= sqrt(np.dot(w, w))
-    return w
-
-
-@njit(**options)
-def _extend(operator, known, basis, projected, count):
-    """Fill rows count + 1 to the last of the basis, and the operator projected on all but it.
-
-    Returned is the length of the last row before it was made a unit vector.
-    """
-    n = basis.shape[1]
-    w, work = np.empty(n), np.empty((2, n))
-    length = 0.0
-    for k in range(count, len(projected)):
-        _apply(operator, basis[k], w, work)
-        before = sqrt(np.dot(w, w))
-        _orthogonalise(known, w)
-        share = _orthogonalise(basis[: k + 1], w)
-        share += _orthogonalise(basis[: k + 1], w)
-        _orthogonalise(known, w)  # last: the pseudo-inverse makes much of traces of the kernel
-        projected[: k + 1, k] = share
-        projected[k, : k + 1] = share
-        length = sqrt(np.dot(w, w))
-        if length <= 1e-14 * before:  # the basis is all that the start can reach
-            length = 0.0
-            for u in range(n):
-                w[u] = ((u + 1) * (k + 12345) * 0.6180339887498949) % 1.0 - 0.5
-            for _ in range(2):
-                _orthogonalise(known, w)
-                _orthogonalise(basis[: k + 1], w)
-                w /= sqrt(np.dot(w, w))
-            basis[k + 1] = w
-        else:
-            basis[k + 1] = w / length
-    return length
-
-
-@njit(**options)
-def _orthogonalise(basis, w):
-    """Take the rows of an orthonormal basis out of w; their shares."""
-    share = np.dot(basis, w)
-    w -= np.dot(share, basis)
-    return share
-
-
-@njit(**options)
-def _apply(operator, x, y, work):
-    matrix, scale, factors, cut, degree = operator
-    if degree == 0:
-        solve(factors, scale, x, y, work[0])
-    else:
-        chebyshev(matrix, x, cut, degree, y, work)

@@ -10,6 +10,7 @@ products do, however close the eigenvalues lie.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import acosh, cosh, log
 from typing import Any, NamedTuple
 
@@ -18,15 +19,16 @@ from numpy.typing import NDArray
 
 from graphmover.laplacian._kernels import multiply, project_out
 from graphmover.laplacian._ordering import minimum_degree
-from graphmover.laplacian._triangular import Factors, factor, no_factors, solve_block
+from graphmover.laplacian._triangular import factor, solve_block
 
 Floats = NDArray[np.float64]
 Say = Callable[[str], None]
+Factors = tuple[Any, ...]  # order, columns, rows, values, diagonal, dense core: see _triangular.py
 
 #: Entries of a factor per node and edge of its graph, at most: the memory stays linear.
 FILL = 25
 
-#: Products that take the rounding errors of elimination out of its results.
+#: Products that take rounding errors out of eigenvectors of small eigenvalues.
 _SMOOTHING = 4
 
 #: By how much a polynomial in Lanczos' method lets the kernel, a rounding error, grow.
@@ -63,6 +65,14 @@ class Component(NamedTuple):
         )
 
 
+@cache
+def _no_factors() -> Factors:
+    """Return factors of the right types for where none are used."""
+    edge = (np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2))
+    factors: Factors = factor(*edge, np.arange(2), np.array([0, 1, 1]), np.ones(1, np.int32))
+    return factors
+
+
 class Mapped(NamedTuple):
     """One operator as Lanczos' method takes it, and what it makes of eigenvalues."""
 
@@ -84,13 +94,13 @@ class Products:
 
     def itself(self) -> tuple[Any, ...]:
         """Return Q as `_lanczos.py` takes it."""
-        return self.matrix, self.scale, no_factors(), 0.0, 1
+        return self.matrix, self.scale, _no_factors(), 0.0, 1
 
     def mapped(self, cut: float) -> Mapped:
         """Return the Chebyshev polynomial of Q that is small on [-1, 1 - cut]."""
         degree = int(np.clip(log(_KERNEL_GROWTH) / acosh(self.reach(0.0, cut)), 1, 64))
         return Mapped(
-            (self.matrix, self.scale, no_factors(), cut, degree),
+            (self.matrix, self.scale, _no_factors(), cut, degree),
             lambda value: cosh(degree * acosh(max(1.0, self.reach(value, cut)))),
             lambda image: 1 - ((2 - cut) * cosh(acosh(max(1.0, image)) / degree) - cut) / 2,
             degree,
@@ -105,10 +115,11 @@ class Products:
     def smoothed(self, x: Floats) -> Floats:
         """Multiply by (I + Q) / 2 a few times: rounding errors, which are rough, fade."""
         before, now = x, np.zeros_like(x)
-        for _ in range(_SMOOTHING):
+        for step in range(_SMOOTHING):
             multiply(*self.matrix, before, 0.5, 0.5, 0.0, now)
-            before, now = now, np.zeros_like(x)
-        return before
+            before, now = now, before if step else np.zeros_like(x)
+        unit: Floats = before / np.linalg.norm(before, axis=0)
+        return unit
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue lies when those beyond the cut are mapped to [-1, 1]."""
@@ -160,7 +171,7 @@ class Elimination(Products):
         before, now = x, 2 * cut * self._solve(x) - x
         for _ in range(degree - 1):
             before, now = now, 2 * (2 * cut * self._solve(now) - now) - before
-        return self.smoothed(now)
+        return now
 
 
 def elimination(graph: Component) -> Elimination | None:
@@ -179,7 +190,8 @@ def neighbours_nearby(graph: Component) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     matrix = csr_array((graph.weights, graph.indices, graph.indptr))
-    return reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+    return np.asarray(order, dtype=np.int64)
 
 
 def _entries_of_q(

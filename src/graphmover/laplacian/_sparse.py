@@ -146,7 +146,7 @@ def _without_solver(
     labels = components(quotient.indptr, quotient.indices)
     count = int(labels.max()) + 1
     volumes = quotient.scale**2
-    volume = np.bincount(labels, weights=volumes)
+    volume: Floats = np.bincount(labels, weights=volumes).astype(np.float64)
     with_edges = np.flatnonzero(volumes > 0)
     isolated = np.flatnonzero(volumes == 0)  # one class, or none
     shares = volumes[with_edges] / volume[labels[with_edges]]

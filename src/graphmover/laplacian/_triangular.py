@@ -7,17 +7,11 @@ is factored by LAPACK.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 from graphmover.laplacian._tridiagonal import dot
 from graphmover.laplacian._twins import options
-
-#: The order, then columns, rows, values, diagonal and the dense core, as `factor` returns them.
-Factors = tuple[Any, ...]
 
 #: Columns with this share of all rows below them belong to the dense core.
 _FULL = 0.5
@@ -151,11 +145,3 @@ def solve_block(factors, scale, x, y):
         column[:] = x[:, k]
         solve(factors, scale, column, result, work)
         y[:, k] = result
-
-
-@cache
-def no_factors() -> Factors:
-    """Return factors of the right types for where none are used."""
-    edge = (np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2))
-    factors: Factors = factor(*edge, np.arange(2), np.array([0, 1, 1]), np.ones(1, np.int32))
-    return factors
