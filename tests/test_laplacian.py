@@ -101,6 +101,8 @@ HARD = {
     "edges and isolated nodes": disjoint_union(path(2), path(3), gm.Graph(40, [])),
     "triangles at a hub": around_a_hub(150, cycle(3)),
     "paths at a hub": around_a_hub(70, path(4)),
+    "short paths at a hub": around_a_hub(47, path(3)),
+    "edges at a hub": around_a_hub(58, path(2)),
     "ring of cliques": ring_of_cliques(40, 7),
 }
 

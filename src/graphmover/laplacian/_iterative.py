@@ -80,28 +80,34 @@ def smallest_eigenpairs(
     operator = Products(graph)
     say(f"{n} classes of nodes: looking for its smallest eigenvalues")
     values, vectors = first_look(operator, want + _FIRST_PRODUCTS, rng)
-    cut, start = float(values[want + 1]), vectors[: want + 2].sum(axis=0)
+    # Upper bounds on eigenvalues, so that all that are wanted lie below the cut.
+    cut = min(max(float(values[want + 1]), 1.25 * float(values[want - 1])), 1.5)
+    start = vectors[: want + 2].sum(axis=0)
     if values[0] < _SMALL_EIGENVALUE:
         say("looking for an order of elimination")
         operator = elimination(graph) or operator
     say(f"solving by {operator.name}")
-    block, complete, products = leading_eigenvectors(
+    found = leading_eigenvectors(
         operator.mapped(cut), operator.kernel, start, want, same, MOST_PRODUCTS // 4, say
     )
-    values, vectors, residuals = _best_in_span(block, operator)
-    count, error = _leading_pairs(values, residuals, want, same)
-    if not (complete and error <= ACCURACY):
-        missing = max(4, width - vectors.shape[1])
-        block = np.concatenate([vectors, rng.standard_normal((n, missing))], axis=1)
-        values, vectors, residuals = _by_subspaces(operator, block, want, same, products, say)
-        if not len(values):
-            return *all_eigenpairs(whole), inf
-        count, _ = _leading_pairs(values, residuals, want, same)
-    return (
-        values[:count],
-        _in_place(vectors[:, :count], order),
-        float(values[count] - residuals[count]),
+    values, vectors, residuals = _best_in_span(found.vectors, operator)
+    mine = values < found.bound
+    values, vectors, residuals = values[mine], vectors[:, mine], residuals[mine]
+    count, error = _leading_pairs(
+        np.append(values, found.bound), np.append(residuals, 0.0), want, same
     )
+    if error <= ACCURACY:
+        return values[:count], _in_place(vectors[:, :count], order), found.bound
+    # An exact eigenvector would stay in the block for ever, and hide copies of smaller ones.
+    block = rng.standard_normal((n, max(width, found.vectors.shape[1] + 8)))
+    block /= np.linalg.norm(block, axis=0)
+    block[:, : found.vectors.shape[1]] += 100 * found.vectors
+    values, vectors, residuals = _by_subspaces(operator, block, want, same, found.products, say)
+    if not len(values):
+        return *all_eigenpairs(whole), inf
+    count, _ = _leading_pairs(values, residuals, want, same)
+    beyond = float(values[count] - residuals[count])
+    return values[:count], _in_place(vectors[:, :count], order), beyond
 
 
 def _by_subspaces(

@@ -26,13 +26,21 @@ _STARTS = 5
 _UNCERTAIN = 0.001
 
 
+class Leading(NamedTuple):
+    """What Lanczos' method found of the smallest eigenpairs."""
+
+    vectors: Floats  # as columns
+    bound: float  # no other eigenvalue is below it; 0 where this is not known
+    products: int
+
+
 class _Run(NamedTuple):
     """What one start found: Ritz values, the largest first, and their vectors as rows."""
 
     values: Floats
     vectors: Floats
     n_found: int  # of those that are wanted and accurate
-    converged: bool
+    next_value: float  # all others are at most this; infinite: not converged
     products: int
 
 
@@ -48,39 +56,52 @@ def first_look(operator: Products, steps: int, rng: np.random.Generator) -> tupl
 
 def leading_eigenvectors(
     operator: Mapped, kernel: Floats, start: Floats, want: int, same: float, most: int, say: Say
-) -> tuple[Floats, bool, int]:
-    """Find the first ``want`` eigenvectors, with all copies, and what follows them.
-
-    Returned are vectors as columns, whether all wanted are there, and the number of products.
-    """
+) -> Leading:
+    """Find the first ``want`` eigenvectors with all copies, or vectors to go on from."""
     known = kernel[np.newaxis]
     found: Floats = np.empty(0)
     rng = np.random.default_rng(1)
     beyond, products = -inf, 0
     for _ in range(_STARTS):
-        run = _from_one_start(operator, known, start, want, beyond, most - products, say)
+        run = _from_one_start(operator, known, start, want, same, beyond, most - products, say)
         products += run.products
-        if not run.converged:
-            break
+        if run.next_value == inf:
+            vectors = np.concatenate([known[1:], run.vectors])
+            return Leading(vectors.T, 0.0, products)
         if run.n_found == 0:
-            return np.concatenate([known[1:], run.vectors[:2]]).T, True, products
-        known = np.concatenate([known, run.vectors[: run.n_found]])
+            return Leading(known[1:].T, operator.eigenvalue(run.next_value), products)
+        known = np.concatenate([known, run.vectors])
         found = np.sort(np.concatenate([found, run.values[: run.n_found]]))
-        beyond = operator.image(operator.eigenvalue(float(found[-want])) + same)
+        beyond = float(found[-want]) - _margin(operator, float(found[-want]), same)
+        if len(known) + 2 * _size(want) > len(start):
+            break  # hardly anything is left to be orthogonal in
         start = rng.standard_normal(len(start))
-    return (
-        np.concatenate([known[1:], run.vectors[run.n_found * run.converged :]]).T,
-        False,
-        products,
-    )
+    return Leading(known[1:].T, 0.0, products)
+
+
+def _size(want: int) -> int:
+    """How many vectors a basis has before it is restarted."""
+    return 2 * want + 14
+
+
+def _margin(operator: Mapped, value: float, same: float) -> float:
+    """How far below an operator's eigenvalue those begin that do not count as the same."""
+    return value - operator.image(operator.eigenvalue(value) + same)
 
 
 def _from_one_start(
-    operator: Mapped, known: Floats, start: Floats, want: int, beyond: float, most: int, say: Say
+    operator: Mapped,
+    known: Floats,
+    start: Floats,
+    want: int,
+    same: float,
+    beyond: float,
+    most: int,
+    say: Say,
 ) -> _Run:
     """Extend and restart one basis until all values above ``beyond``, or ``want``, are found."""
     n = len(start)
-    size = 2 * want + 14
+    size = _size(want)
     basis, projected = np.empty((size + 1, n)), np.zeros((size, size))
     basis[0] = orthogonal_start(known, start)
     count = products = 0
@@ -91,11 +112,16 @@ def _from_one_start(
         values, turn = values[::-1], turn[:, ::-1].T
         residuals = length * np.abs(turn[:, -1])
         need = want if beyond == -inf else min(want, int((values + residuals >= beyond).sum()))
-        worst = _largest_error(values, residuals, need, beyond)
+        margins = np.array([_margin(operator, float(value), same) for value in values[:-1]])
+        while 0 < need < size and values[need - 1] - values[need] <= margins[need - 1]:
+            need += 1  # another copy
+        worst = inf
+        if need < size - 1:
+            worst = _largest_error(values, residuals, need, beyond, margins[: need + 1])
         say(f"{worst:.1e} times the error allowed after {products} products")
-        converged = worst <= 1.0
-        if converged or products >= most:
-            return _Run(values, turn[: want + 3] @ basis[:size], need, converged, products)
+        if worst <= 1.0 or products >= most or need > size // 2 + want:
+            following = values[need] + residuals[need] if worst <= 1.0 else inf
+            return _Run(values, turn[:need] @ basis[:size], need, float(following), products)
         count = want + (size - want) // 2
         basis[:count] = turn[:count] @ basis[:size]
         basis[count] = basis[size]
@@ -103,10 +129,13 @@ def _from_one_start(
         np.fill_diagonal(projected[:count, :count], values[:count])
 
 
-def _largest_error(values: Floats, residuals: Floats, need: int, beyond: float) -> float:
+def _largest_error(
+    values: Floats, residuals: Floats, need: int, beyond: float, margins: Floats
+) -> float:
     """How far the first ``need`` pairs, and the gap that follows, are from accurate; 1: are."""
     last = values[need - 1] if need else beyond
     gaps = values[: need + 1] - values[1 : need + 2]
+    gaps[gaps <= margins] = inf  # two copies
     gaps[1:] = np.minimum(gaps[1:], gaps[:-1])
     allowed = np.maximum(_ERROR * gaps[:need], 1e-16 * values[0])
     errors = residuals[:need] / allowed
