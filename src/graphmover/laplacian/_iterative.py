@@ -215,9 +215,10 @@ def _best_in_span(block: Floats, operator: Products) -> tuple[Floats, Floats, Fl
     image = operator.laplacian(block)
     small = block.T @ image
     values, turn = np.linalg.eigh((small + small.T) / 2)
-    block = block @ turn
-    if values[-1] < 0.5:  # the smoother keeps vectors of small eigenvalues
-        block = operator.smoothed(block)
+    block, image = block @ turn, image @ turn
+    rest = image - block * values
+    settled = np.linalg.norm(rest, axis=0) < 1e-8  # others could fall in with these
+    block[:, settled] = operator.corrected(block[:, settled], rest[:, settled])
     image = operator.laplacian(block)
     values = (block * image).sum(axis=0)
     order = np.argsort(values, kind="stable")

@@ -1,10 +1,11 @@
 """Two operators with the eigenvectors of a connected graph's Laplacian I - Q.
 
-A Chebyshev polynomial of an operator multiplies a block of vectors so that the eigenvectors of
-the Laplacian's smallest eigenvalues grow, and all those beyond a cut do not. `Products` takes
-Q itself. `Elimination` takes the pseudo-inverse of I - Q: the solution of a linear system in
-the graph's Laplacian with one node grounded, by a sparse factorisation; then very few
-products do, however close the eigenvalues lie.
+`Products` takes Q itself, `Elimination` the pseudo-inverse of I - Q: the solution of a linear
+system in the graph's Laplacian with one node grounded (`_triangular.py`); then very few products
+do, however close the eigenvalues lie. Lanczos' method takes one vector at a time, and either the
+pseudo-inverse or a Chebyshev polynomial of Q, which makes the eigenvectors of the Laplacian's
+smallest eigenvalues grow, and not those beyond a cut. Subspace iteration filters a block of
+vectors by polynomials of either.
 """
 
 from __future__ import annotations
@@ -27,9 +28,6 @@ Factors = tuple[Any, ...]  # order, columns, rows, values, diagonal, dense core:
 
 #: Entries of a factor per node and edge of its graph, at most: the memory stays linear.
 FILL = 25
-
-#: Products that take rounding errors out of eigenvectors of small eigenvalues.
-_SMOOTHING = 4
 
 #: By how much a polynomial in Lanczos' method lets the kernel, a rounding error, grow.
 _KERNEL_GROWTH = 1e3
@@ -112,14 +110,10 @@ class Products:
         multiply(*self.matrix, x, -1.0, 1.0, 0.0, y)
         return y
 
-    def smoothed(self, x: Floats) -> Floats:
-        """Multiply by (I + Q) / 2 a few times: rounding errors, which are rough, fade."""
-        before, now = x, np.zeros_like(x)
-        for step in range(_SMOOTHING):
-            multiply(*self.matrix, before, 0.5, 0.5, 0.0, now)
-            before, now = now, before if step else np.zeros_like(x)
-        unit: Floats = before / np.linalg.norm(before, axis=0)
-        return unit
+    def corrected(self, x: Floats, residuals: Floats) -> Floats:
+        """Return eigenvectors with smaller rounding errors, where the operator can tell them."""
+        del residuals
+        return x
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue lies when those beyond the cut are mapped to [-1, 1]."""
@@ -161,6 +155,12 @@ class Elimination(Products):
         solve_block(self.factors, self.scale, x, solution)
         project_out(self.kernel, solution)
         return solution
+
+    def corrected(self, x: Floats, residuals: Floats) -> Floats:
+        """Iterate inversely on the residuals: rounding errors are relative to these, not to x."""
+        better = x - self._solve(residuals)
+        unit: Floats = better / np.linalg.norm(better, axis=0)
+        return unit
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue's inverse lies when those beyond the cut are mapped to [-1, 1]."""
