@@ -129,8 +129,11 @@ def _by_subspaces(
         enough = LEAST_ACCURACY if stalled >= _PATIENCE else ACCURACY
         if error <= enough and rounds >= _ROUNDS:
             return values, block, residuals
-        if count == 0 and residuals[: width - 2].max() <= max(same, 1e-6):
-            # All have settled, and there is no gap: the space is wider than the block.
+        settled = residuals[: width - 2].max() <= max(same, 1e-6)
+        # No polynomial can tell eigenvalues apart that are all but equal.
+        settled |= operator.reach(max(float(values[0]), 1e-18), float(values[-2])) < 1 + 1e-5
+        if count == 0 and settled:
+            # There is no gap: the space is wider than the block.
             if _as_good_as_all(2 * width, n) and n * n <= BLOCK_ENTRIES:
                 return values[:0], block, residuals
             if 2 * width > widest:
