@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import graphmover as gm
 from graphmover import laplacian
-from graphmover.laplacian import _iterative, _ordering, smallest_eigenvectors
+from graphmover.laplacian import _iterative, _ordering, _triangular, smallest_eigenvectors
 
 
 def points(graph, d=6, **parameters):
@@ -208,6 +208,22 @@ def test_elimination_orders_are_permutations_within_their_budget():
         )
         assert len(_ordering.minimum_degree(batch.indptr, batch.indices, fill - 1)[0]) == 0
     assert eliminated_entries(path(50), list(range(50))) == 49
+
+
+@pytest.mark.parametrize("name", ["path", "grid", "hypercube", "binary tree", "ring of cliques"])
+def test_factors_solve_linear_systems(name):
+    graph = HARD[name]
+    batch = gm.as_graph_batch(graph)
+    order, starts, entries = _ordering.minimum_degree(batch.indptr, batch.indices, 100_000)
+    weights = np.ones(len(batch.indices))
+    factors = _triangular.factor(batch.indptr, batch.indices, weights, order, starts, entries)
+    matrix = np.diag(np.diff(batch.indptr).astype(float)) - graph.to_scipy().toarray()
+    scale = np.sqrt(np.diag(matrix))
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal(graph.n_nodes), np.empty(graph.n_nodes)
+    x -= scale * (scale @ x) / (scale @ scale)
+    _triangular.solve(factors, scale, x, y, np.empty(graph.n_nodes))
+    assert matrix @ (y / scale) / scale == pytest.approx(x, abs=1e-10)
 
 
 def eliminated_entries(graph, order):

@@ -89,6 +89,11 @@ def _margin(operator: Mapped, value: float, same: float) -> float:
     return value - operator.image(operator.eigenvalue(value) + same)
 
 
+def _are_copies(operator: Mapped, pair: Floats, same: float) -> bool:
+    """Tell whether two eigenvalues of the operator count as one."""
+    return bool(pair[0] - pair[1] <= _margin(operator, float(pair[0]), same))
+
+
 def _from_one_start(
     operator: Mapped,
     known: Floats,
@@ -112,12 +117,12 @@ def _from_one_start(
         values, turn = values[::-1], turn[:, ::-1].T
         residuals = length * np.abs(turn[:, -1])
         need = want if beyond == -inf else min(want, int((values + residuals >= beyond).sum()))
-        margins = np.array([_margin(operator, float(value), same) for value in values[:-1]])
-        while 0 < need < size and values[need - 1] - values[need] <= margins[need - 1]:
-            need += 1  # another copy
+        while 0 < need < size - 1 and _are_copies(operator, values[need - 1 : need + 1], same):
+            need += 1
         worst = inf
         if need < size - 1:
-            worst = _largest_error(values, residuals, need, beyond, margins[: need + 1])
+            margins = [_margin(operator, float(value), same) for value in values[: need + 1]]
+            worst = _largest_error(values, residuals, need, beyond, np.array(margins))
         say(f"{worst:.1e} times the error allowed after {products} products")
         if worst <= 1.0 or products >= most or need > size // 2 + want:
             following = values[need] + residuals[need] if worst <= 1.0 else inf
@@ -135,7 +140,7 @@ def _largest_error(
     """How far the first ``need`` pairs, and the gap that follows, are from accurate; 1: are."""
     last = values[need - 1] if need else beyond
     gaps = values[: need + 1] - values[1 : need + 2]
-    gaps[gaps <= margins] = inf  # two copies
+    gaps[gaps <= margins] = inf  # between copies
     gaps[1:] = np.minimum(gaps[1:], gaps[:-1])
     allowed = np.maximum(_ERROR * gaps[:need], 1e-16 * values[0])
     errors = residuals[:need] / allowed
