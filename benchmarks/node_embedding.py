@@ -13,10 +13,14 @@ comes from the folder that GRAPHMOVER_DATA names.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
+import re
 import resource
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -179,7 +183,7 @@ def crossover(rounds: int) -> None:
     kinds = {"tree": tree, "road": road, "random": connected_random, "regular": regular}
     print("| n | " + " | ".join(f"{kind}: dense, sparse ms" for kind in kinds) + " |")
     print("|---|" + "---|" * len(kinds))
-    for n in (100, 200, 350, 500, 700, 1000, 2000):
+    for n in (100, 200, 300, 350, 400, 500, 700, 1000, 2000):
         cells = []
         for make in kinds.values():
             batch = batch_of(make(rng, n))
@@ -194,6 +198,24 @@ def crossover(rounds: int) -> None:
                 took.append(min(seconds(run) for _ in range(rounds)))
             cells.append(f"{1e3 * took[0]:.1f}, {1e3 * took[1]:.1f}")
         print(f"| {n} | " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def sizes(rounds: int) -> None:
+    """Many random sparse graphs of one size: no jump where the solver changes."""
+    rng = np.random.default_rng(0)
+    print("| n | graphs | ms a graph, 1 thread | 2 threads | eigsh, times 1 thread |")
+    print("|---|---|---|---|---|")
+    for n in (8, 16, 32, 64, 128, 256, 340, 360, 512, 1024, 2048, 4096, 8192, 16384):
+        number = max(4, min(1000, 60_000 // n))
+        matrices = [random_sparse(rng, n) for _ in range(number)]
+        batch = gm.GraphBatch.concatenate([batch_of(matrix) for matrix in matrices])
+        took = [min(seconds(lambda j=j: embed(batch, j)) for _ in range(3)) for j in (1, 2)]
+        cells = [f"{1e3 * seconds_ / number:.2f}" for seconds_ in took]
+        largest = [largest_component(matrix) for matrix in matrices[:20]] if n >= 256 else []
+        peer = seconds(lambda largest=largest: [by_eigsh(matrix) for matrix in largest]) / 20
+        ratio = f"{peer / took[0] * number:.1f}" if largest and number >= 20 else ""
+        print(f"| {n} | {number} | {cells[0]} | {cells[1]} | {ratio} |", flush=True)
     print()
 
 
@@ -213,18 +235,31 @@ def by_lobpcg(matrix: Any) -> Any:
     )
 
 
+def products(told: str) -> int:
+    """Add up the products that a solver reports; each start of Lanczos' method counts anew."""
+    counts = [int(count) for count in re.findall(r"after (\d+) products", told)]
+    return sum(before for before, after in pairwise([*counts, 0]) if after < before)
+
+
 def growth(rounds: int) -> None:
     """Random sparse graphs from 20,000 to 1,000,000 nodes, once each, in seconds of one core."""
     kinds = {"random, m = 2n": random_sparse, "its largest component": connected_random}
     kinds |= {"road": road, "tree": tree, "regular of degree 4": regular}
-    print("| graph | n | edges | seconds | since the first | peak GB | eigsh | LOBPCG + pyamg |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| graph | n | edges | seconds | since the first | products | peak GB | eigsh | "
+        "LOBPCG + pyamg |\n|---|---|---|---|---|---|---|---|---|"
+    )
     for kind, make in kinds.items():
         first = None
-        for n in (20_000, 100_000, 1_000_000 if make is not regular else 300_000):
+        for n in (20_500, 100_000, 300_000, 1_000_000):
+            if make is regular and n == 1_000_000:
+                continue
             matrix = make(np.random.default_rng(0), n)
             batch = batch_of(matrix)
-            took = seconds(lambda: embed(batch), time.process_time)
+            with contextlib.redirect_stderr(io.StringIO()) as told:
+                took = seconds(
+                    lambda: gm.embed_nodes(batch, D, progress="embedding"), time.process_time
+                )
             first = first or (batch.n_edges, took)
             slope = (
                 ""
@@ -232,7 +267,7 @@ def growth(rounds: int) -> None:
                 else (f"m^{np.log(took / first[1]) / np.log(batch.n_edges / first[0]):.2f}")
             )
             peers = ["", ""]
-            if n == 20_000 and make is not random_sparse:
+            if n == 20_500 and make is not random_sparse:
                 with threadpool_limits(1):
                     peers[0] = f"{seconds(lambda: by_eigsh(matrix), time.process_time) / took:.1f}"
                     if HAS_PYAMG:
@@ -242,7 +277,7 @@ def growth(rounds: int) -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
                 f"| {kind} | {matrix.shape[0]} | {batch.n_edges} | {took:.1f} | {slope} | "
-                f"{peak:.1f} | {peers[0]} | {peers[1]} |",
+                f"{products(told.getvalue())} | {peak:.1f} | {peers[0]} | {peers[1]} |",
                 flush=True,
             )
     print()
@@ -305,6 +340,40 @@ def real(rounds: int) -> None:
     print()
 
 
+def preferential(rng: np.random.Generator, n: int) -> Any:
+    """Each new node takes two edges to ends of edges before it: hubs."""
+    drawn = rng.random(2 * n)
+    ends = np.zeros(4 * n, np.int64)
+    for edge in range(2 * n):
+        ends[2 * edge] = edge // 2
+        ends[2 * edge + 1] = ends[int(drawn[edge] * (2 * edge + 1))]
+    return adjacency(n, ends.reshape(-1, 2))
+
+
+def walks(rounds: int) -> None:
+    """Node embeddings without eigenvectors, seconds on one thread."""
+    print("| graphs | largest degree | degree | return probabilities |\n|---|---|---|---|")
+    batches = {}
+    if os.environ.get("GRAPHMOVER_DATA"):
+        batches = {name: gm.load_dataset(name).graphs for name in LARGE}
+    for n in (10_000, 100_000, 1_000_000):
+        batches[f"preferential attachment, {n} nodes"] = batch_of(
+            preferential(np.random.default_rng(0), n)
+        )
+    for name, batch in batches.items():
+        took = [
+            seconds(
+                lambda what=what, batch=batch: gm.embed_nodes(
+                    batch, D, node_embedding=what, use_node_labels=False
+                )
+            )
+            for what in ("degree", "return-probability")
+        ]
+        hub = np.diff(batch.indptr).max()
+        print(f"| {name} | {hub} | {took[0]:.2f} | {took[1]:.2f} |", flush=True)
+    print()
+
+
 try:
     import pyamg  # noqa: F401
 
@@ -316,8 +385,10 @@ SECTIONS = {
     "small": small,
     "threads": threads,
     "crossover": crossover,
+    "sizes": sizes,
     "hard": hard,
     "real": real,
+    "walks": walks,
     "growth": growth,
 }
 NEEDS_DATA = ("small", "threads", "real")
@@ -329,6 +400,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     embed(gm.Graph(2, [(0, 1)]))
+    embed(gm.Graph(600, [(i, 7 * i % 600) for i in range(600)]))
+    gm.embed_nodes(gm.Graph(2, [(0, 1)]), node_embedding="return-probability")
     embed(gm.as_graph_batch(gm.Graph(600, [(i, i + 1) for i in range(599)])))
     for section in arguments.sections or SECTIONS:
         if section in NEEDS_DATA and not os.environ.get("GRAPHMOVER_DATA"):

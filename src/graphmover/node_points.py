@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._parallel import for_each_chunk
+from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.graphs import GraphBatch
 from graphmover.laplacian import smallest_eigenvectors
 
@@ -64,7 +64,8 @@ def _return_probability(work: _Work) -> Floats:
         )
 
     sizes = batch.node_counts + batch.edge_counts + 1
-    for_each_chunk(walk, sizes, most=_CHUNK, n_jobs=work.n_jobs, progress=work.progress)
+    with single_threaded_blas():
+        for_each_chunk(walk, sizes, most=_CHUNK, n_jobs=work.n_jobs, progress=work.progress)
     return points
 
 

@@ -23,11 +23,11 @@ from graphmover.laplacian._lapack import tridiagonalisation
 from graphmover.laplacian._sparse import embed_large
 
 #: Graphs of up to this many nodes are solved as dense matrices: no larger one is ever made.
-DENSE_NODES = 500
+DENSE_NODES = 350
 
 #: Components of larger graphs are solved densely up to this many classes of twins: all of their
 #: eigenvectors are computed then, which is slower than `_dense.py`.
-DENSE_CLASSES = 250
+DENSE_CLASSES = 150
 
 #: Eigenvalues (of [0, 2]) closer than this count as one, in graphs of up to DENSE_NODES nodes:
 #: below it, rounding errors of 1e-15 would turn the eigenvectors by more than 1e-8.

@@ -36,6 +36,31 @@ def project_out(direction, x):
 
 
 @njit(**options)
+def components(indptr, indices):
+    """The component of each node, numbered in the order of their first nodes."""
+    n = len(indptr) - 1
+    label = np.full(n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    count = 0
+    for start in range(n):
+        if label[start] >= 0:
+            continue
+        label[start], queue[0] = count, start
+        first, last = 0, 1
+        while first < last:
+            u = queue[first]
+            first += 1
+            for i in range(indptr[u], indptr[u + 1]):
+                v = indices[i]
+                if label[v] < 0:
+                    label[v] = count
+                    queue[last] = v
+                    last += 1
+        count += 1
+    return label
+
+
+@njit(**options)
 def eccentricity(indptr, indices, start):
     """How far the farthest node is that can be reached."""
     distance = np.full(len(indptr) - 1, -1, np.int64)
@@ -52,3 +77,22 @@ def eccentricity(indptr, indices, start):
                 queue[last] = v
                 last += 1
     return distance[queue[last - 1]]
+
+
+@njit(**options)
+def chebyshev(matrix, x, cut, degree, y, work):
+    """Set y to the Chebyshev polynomial of Q that is small on [-1, 1 - cut], times x."""
+    indptr, indices, data = matrix
+    half, middle = (2 - cut) / 2, -cut / 2
+    before, now = work[0], work[1]
+    before[:] = 0.0
+    now[:] = x
+    for step in range(degree):
+        factor, back = (2 / half, 1.0) if step else (1 / half, 0.0)
+        for u in range(len(x)):
+            total = -middle * now[u]
+            for i in range(indptr[u], indptr[u + 1]):
+                total += data[i] * now[indices[i]]
+            before[u] = factor * total - back * before[u]
+        before, now = now, before
+    y[:] = now

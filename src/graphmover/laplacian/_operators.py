@@ -1,27 +1,36 @@
 """Two operators with the eigenvectors of a connected graph's Laplacian I - Q.
 
-A Chebyshev polynomial of an operator multiplies a block of vectors so that the eigenvectors of
-the Laplacian's smallest eigenvalues grow, and all those beyond a cut do not. `Products` takes
-Q itself. `Elimination` takes the pseudo-inverse of I - Q: the solution of a linear system in
-the graph's Laplacian with one node grounded, by a sparse factorisation; then very few
-products do, however close the eigenvalues lie.
+`Products` takes Q itself, `Elimination` the pseudo-inverse of I - Q: the solution of a linear
+system in the graph's Laplacian with one node grounded (`_triangular.py`); then very few products
+do, however close the eigenvalues lie. Lanczos' method takes one vector at a time, and either the
+pseudo-inverse or a Chebyshev polynomial of Q, which makes the eigenvectors of the Laplacian's
+smallest eigenvalues grow, and not those beyond a cut. Subspace iteration filters a block of
+vectors by polynomials of either.
 """
 
 from __future__ import annotations
 
-from math import acosh, log
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cache
+from math import acosh, cosh, log
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.laplacian._kernels import multiply, project_out
 from graphmover.laplacian._ordering import minimum_degree
+from graphmover.laplacian._triangular import factor, solve_block
 
 Floats = NDArray[np.float64]
+Say = Callable[[str], None]
+Factors = tuple[Any, ...]  # order, columns, rows, values, diagonal, dense core: see _triangular.py
 
 #: Entries of a factor per node and edge of its graph, at most: the memory stays linear.
 FILL = 25
+
+#: By how much a polynomial in Lanczos' method lets the kernel, a rounding error, grow.
+_KERNEL_GROWTH = 1e3
 
 
 class Component(NamedTuple):
@@ -54,6 +63,23 @@ class Component(NamedTuple):
         )
 
 
+@cache
+def _no_factors() -> Factors:
+    """Return factors of the right types for where none are used."""
+    edge = (np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2))
+    factors: Factors = factor(*edge, np.arange(2), np.array([0, 1, 1]), np.ones(1, np.int32))
+    return factors
+
+
+class Mapped(NamedTuple):
+    """One operator as Lanczos' method takes it, and what it makes of eigenvalues."""
+
+    compiled: tuple[Any, ...]  # matrix, scale, factors, cut, degree; degree 0: the pseudo-inverse
+    image: Callable[[float], float]
+    eigenvalue: Callable[[float], float]  # the inverse of image
+    products: int
+
+
 class Products:
     """Polynomials of Q."""
 
@@ -61,13 +87,33 @@ class Products:
 
     def __init__(self, graph: Component) -> None:
         self.kernel = graph.kernel()
+        self.scale = graph.scale
         self.matrix = _entries_of_q(graph)
+
+    def itself(self) -> tuple[Any, ...]:
+        """Return Q as `_lanczos.py` takes it."""
+        return self.matrix, self.scale, _no_factors(), 0.0, 1
+
+    def mapped(self, cut: float) -> Mapped:
+        """Return the Chebyshev polynomial of Q that is small on [-1, 1 - cut]."""
+        degree = int(np.clip(log(_KERNEL_GROWTH) / acosh(self.reach(0.0, cut)), 1, 64))
+        return Mapped(
+            (self.matrix, self.scale, _no_factors(), cut, degree),
+            lambda value: cosh(degree * acosh(max(1.0, self.reach(value, cut)))),
+            lambda image: 1 - ((2 - cut) * cosh(acosh(max(1.0, image)) / degree) - cut) / 2,
+            degree,
+        )
 
     def laplacian(self, x: Floats) -> Floats:
         """Return (I - Q) x."""
         y = np.zeros_like(x)
         multiply(*self.matrix, x, -1.0, 1.0, 0.0, y)
         return y
+
+    def corrected(self, x: Floats, residuals: Floats) -> Floats:
+        """Return eigenvectors with smaller rounding errors, where the operator can tell them."""
+        del residuals
+        return x
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue lies when those beyond the cut are mapped to [-1, 1]."""
@@ -94,36 +140,27 @@ class Elimination(Products):
 
     name = "elimination"
 
-    def __init__(self, graph: Component, order: NDArray[np.int64]) -> None:
-        from scipy.sparse import csc_array
-        from scipy.sparse.linalg import splu
-
+    def __init__(self, graph: Component, factors: Factors) -> None:
         super().__init__(graph)
-        n = len(graph.scale)
-        self.scale = graph.scale[:, np.newaxis]
-        self.order = order[:-1]  # the last node is grounded
-        position = np.full(n, -1)
-        position[self.order] = np.arange(n - 1)
-        rows = np.repeat(position, np.diff(graph.indptr))
-        columns = position[graph.indices]
-        kept = (rows >= 0) & (columns >= 0)
-        degrees = np.add.reduceat(graph.weights, graph.indptr[:-1])  # connected: no row is empty
-        loops = np.arange(n - 1)
-        entries = np.concatenate([-graph.weights[kept], degrees[self.order]])
-        where = (np.concatenate([rows[kept], loops]), np.concatenate([columns[kept], loops]))
-        self.factors = splu(
-            csc_array((entries, where), shape=(n - 1, n - 1)),
-            permc_spec="NATURAL",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
+        self.factors = factors
+
+    def mapped(self, cut: float) -> Mapped:
+        """Return the pseudo-inverse, whatever the cut."""
+        del cut
+        inverse = lambda value: 1 / max(value, 1e-300)  # noqa: E731
+        return Mapped((self.matrix, self.scale, self.factors, 0.0, 0), inverse, inverse, 1)
 
     def _solve(self, x: Floats) -> Floats:
-        solution = np.zeros_like(x)
-        solution[self.order] = self.factors.solve((self.scale * x)[self.order])
-        solution *= self.scale
+        solution = np.empty_like(x)
+        solve_block(self.factors, self.scale, x, solution)
         project_out(self.kernel, solution)
         return solution
+
+    def corrected(self, x: Floats, residuals: Floats) -> Floats:
+        """Iterate inversely on the residuals: rounding errors are relative to these, not to x."""
+        better = x - self._solve(residuals)
+        unit: Floats = better / np.linalg.norm(better, axis=0)
+        return unit
 
     def reach(self, low: float, cut: float) -> float:
         """Where an eigenvalue's inverse lies when those beyond the cut are mapped to [-1, 1]."""
@@ -137,22 +174,24 @@ class Elimination(Products):
         return now
 
 
-def operator_for(graph: Component) -> tuple[Products, NDArray[np.int64] | None]:
-    """Choose elimination where its factor has at most FILL entries per node and edge.
+def elimination(graph: Component) -> Elimination | None:
+    """Eliminate, where the factor has at most FILL entries per node and edge."""
+    budget = FILL * (len(graph.scale) + len(graph.indices) // 2)
+    order, starts, entries = minimum_degree(graph.indptr, graph.indices, budget)
+    if not len(order):
+        return None
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    return Elimination(graph, factor(*arrays, order, starts, entries))
 
-    Elsewhere nodes are renumbered so that neighbours lie near each other in memory, which
-    makes products twice as fast; the second result is the order of nodes in vectors.
-    """
+
+def neighbours_nearby(graph: Component) -> NDArray[np.int64]:
+    """Return an order of nodes that puts neighbours near each other in memory."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    budget = FILL * (len(graph.scale) + len(graph.indices) // 2)
-    order = minimum_degree(graph.indptr, graph.indices, budget)
-    if len(order):
-        return Elimination(graph, order), None
     matrix = csr_array((graph.weights, graph.indices, graph.indptr))
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
-    return Products(graph.renumbered(order)), order
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+    return np.asarray(order, dtype=np.int64)
 
 
 def _entries_of_q(

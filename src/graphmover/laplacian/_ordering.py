@@ -19,7 +19,8 @@ from graphmover.laplacian._twins import options
 def minimum_degree(indptr, indices, budget):
     """An order of elimination with at most ``budget`` entries in the factor; empty: none found.
 
-    The graph is symmetric, without loops.
+    The graph is symmetric, without loops. With the order come the entries of the factor: the
+    nodes that are joined by elimination j are ``entries[starts[j] : starts[j + 1]]``.
     """
     n = len(indptr) - 1
     # A node's slice of `lists` holds its elements, then its neighbours that no element covers.
@@ -41,6 +42,7 @@ def minimum_degree(indptr, indices, budget):
     for v in range(n):
         _insert(v, degree[v], head, after, before)
     order = np.empty(n, np.int64)
+    starts = np.zeros(n + 1, np.int64)
     kept = np.empty(n, np.int32)
     least = 0
     for step in range(n):
@@ -48,7 +50,7 @@ def minimum_degree(indptr, indices, budget):
             least += 1
         # Every edge between the nodes left will be an entry; degrees may be estimated too large.
         if used + least * (n - step) // 2 > budget:
-            return order[:0]
+            return order[:0], starts[:0], arena[:0]
         p = head[least]
         _remove(p, degree[p], head, after, before)
         order[step] = p
@@ -71,6 +73,7 @@ def minimum_degree(indptr, indices, budget):
                 arena[used] = e
                 used += 1
         start[p], size[p] = first, used - first
+        starts[step + 1] = used
         for i in range(first, used):
             v = arena[i]
             for k in range(indptr[v], indptr[v] + n_elements[v]):
@@ -107,7 +110,7 @@ def minimum_degree(indptr, indices, budget):
             _insert(v, degree[v], head, after, before)
             least = min(least, degree[v])
         least = max(least, 0)
-    return order
+    return order, starts, arena[:used]
 
 
 @njit(**options)

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.laplacian._iterative import Say, all_eigenpairs, smallest_eigenpairs
-from graphmover.laplacian._kernels import eccentricity
-from graphmover.laplacian._operators import Component, Floats
+from graphmover.laplacian._iterative import all_eigenpairs, smallest_eigenpairs
+from graphmover.laplacian._kernels import components, eccentricity
+from graphmover.laplacian._operators import Component, Floats, Say
 from graphmover.laplacian._twins import quotient_graph, twin_classes, twin_values
 
 Ints = NDArray[np.int64]
@@ -30,11 +30,11 @@ Ints = NDArray[np.int64]
 class _Part:
     """One component of two classes or more: what is known of its eigenpairs above its 0."""
 
-    def __init__(self, classes: Ints, bound: float) -> None:
+    def __init__(self, classes: Ints) -> None:
         self.classes = classes
         self.values: Floats = np.empty(0)
         self.vectors: Floats = np.empty((len(classes), 0))
-        self.beyond = bound  # all other eigenvalues are at least this
+        self.beyond = 0.0  # all other eigenvalues are at least this
 
     def find(self, want: int, quotient: Component, same: float, dense: int, say: Say) -> None:
         graph = _induced(quotient, self.classes)
@@ -143,14 +143,10 @@ def _without_solver(
     quotient: Component, sizes: Ints, twins: Floats, same: float, d: int
 ) -> tuple[list[_Entry], list[_Part]]:
     """List the eigenvalues known in advance, 0 first, and the components to solve."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    q = len(sizes)
-    matrix = csr_array((quotient.weights, quotient.indices, quotient.indptr), (q, q))
-    count, labels = connected_components(matrix, directed=False)
+    labels = components(quotient.indptr, quotient.indices)
+    count = int(labels.max()) + 1
     volumes = quotient.scale**2
-    volume = np.bincount(labels, weights=volumes)
+    volume: Floats = np.bincount(labels, weights=volumes).astype(np.float64)
     with_edges = np.flatnonzero(volumes > 0)
     isolated = np.flatnonzero(volumes == 0)  # one class, or none
     shares = volumes[with_edges] / volume[labels[with_edges]]
@@ -164,24 +160,30 @@ def _without_solver(
         mine = several[first:last]
         own = (sizes[mine] - 1).astype(np.float64)
         entries.append(_Entry(value, int(own.sum()), mine, own))
-    # Parts, with lower bounds on their eigenvalues.
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(count + 1))
-    nodes = np.bincount(labels, weights=sizes)
-    least = np.full(count, inf)
-    rows = np.repeat(np.arange(q), np.diff(quotient.indptr))
+    several_classes = np.flatnonzero(np.diff(starts) > 1)
+    parts = [_Part(order[starts[label] : starts[label + 1]]) for label in several_classes]
+    if entries[0].dimension >= d:
+        bounds = _lower_bounds(quotient, sizes, labels, volume)
+        for part in parts:
+            part.beyond = float(bounds[labels[part.classes[0]]])
+            if part.beyond <= same:
+                graph = _induced(quotient, part.classes)
+                diameter = max(2 * eccentricity(graph.indptr, graph.indices, 0), 2)
+                part.beyond *= float(sizes[part.classes].sum()) / diameter
+    return entries, parts
+
+
+def _lower_bounds(quotient: Component, sizes: Ints, labels: Ints, volume: Floats) -> Floats:
+    """Of each component a number that none of its eigenvalues but 0 is below: w / (n V)."""
+    least = np.full(len(volume), inf)
+    rows = np.repeat(np.arange(len(sizes)), np.diff(quotient.indptr))
     pairs = sizes[rows] * sizes[quotient.indices]
     np.minimum.at(least, labels[rows], quotient.weights / pairs)
-    parts = []
-    for label in np.flatnonzero(np.diff(starts) > 1):
-        classes = order[starts[label] : starts[label + 1]]
-        bound = least[label] / (nodes[label] * volume[label])
-        if bound <= same and entries[0].dimension >= d:
-            graph = _induced(quotient, classes)
-            reach = eccentricity(graph.indptr, graph.indices, 0)
-            bound = least[label] / (max(2 * reach, 2) * volume[label])
-        parts.append(_Part(classes, float(bound)))
-    return entries, parts
+    nodes = np.bincount(labels, weights=sizes)
+    bounds: Floats = least / (nodes * np.where(volume > 0, volume, 1.0))
+    return bounds
 
 
 def _induced(quotient: Component, classes: Ints) -> Component:

@@ -120,19 +120,57 @@ def twin_values(firsts, members, degrees, out):
 
 
 @njit(**options)
+def _entry(weight, degree, other_degree, pairs):
+    """Q between two classes with so many pairs of nodes."""
+    return weight / (sqrt(degree) * sqrt(other_degree)) * sqrt(pairs)
+
+
+@njit(**options)
+def _own_entry(members, degree):
+    """Q on its diagonal."""
+    return (abs(members) - 1) / degree if members < 0 else 0.0
+
+
+@njit(**options)
 def quotient_laplacian(rows, indices, weights, degrees, class_of, members, firsts, out):
     """Fill the dense matrix I - Q."""
     out[:] = 0.0
     for c in range(len(firsts)):
         u, t = firsts[c], abs(members[c])
-        out[c, c] = 1.0 + ((t - 1) / -degrees[u] if members[c] < 0 else 0.0)
+        out[c, c] = 1.0 - _own_entry(members[c], degrees[u])
         for i in range(rows[u], rows[u + 1]):
             v = indices[i]
             other = class_of[v]
             if firsts[other] == v and other != c:
                 weight = weights[i] if len(weights) else 1.0
                 pairs = t * abs(members[other])
-                out[c, other] = -weight / (sqrt(degrees[u]) * sqrt(degrees[v])) * sqrt(pairs)
+                out[c, other] = -_entry(weight, degrees[u], degrees[v], pairs)
+
+
+@njit(**options)
+def quotient_rows(rows, indices, weights, degrees, class_of, members, firsts):
+    """The same matrix Q as compressed rows."""
+    q, most = len(firsts), 0
+    for u in firsts:
+        most += rows[u + 1] - rows[u] + 1
+    indptr = np.zeros(q + 1, np.int64)
+    others, data = np.empty(most, np.int32), np.empty(most)
+    k = 0
+    for c in range(q):
+        u, t = firsts[c], abs(members[c])
+        if members[c] < 0:
+            others[k], data[k] = c, _own_entry(members[c], degrees[u])
+            k += 1
+        for i in range(rows[u], rows[u + 1]):
+            v = indices[i]
+            other = class_of[v]
+            if firsts[other] == v and other != c:
+                weight = weights[i] if len(weights) else 1.0
+                others[k] = other
+                data[k] = _entry(weight, degrees[u], degrees[v], t * abs(members[other]))
+                k += 1
+        indptr[c + 1] = k
+    return indptr, others[:k], data[:k]
 
 
 @njit(**options)
