@@ -120,6 +120,20 @@ def selections(results: Path) -> str:
     return table(head, rows) if rows else NOT_RUN
 
 
+def options(results: Path) -> str:
+    """Return what each option is worth, a column for each data set."""
+    rows = read_csv(results / "options.csv")
+    names = [name for name in SETS if any(row["dataset"] == name for row in rows)]
+    found = {(row["option"], row["dataset"]): f"{100 * float(row['mean']):.1f}" for row in rows}
+    in_order = dict.fromkeys(row["option"] for row in rows)
+    lines = [[option, *(found.get((option, name), "") for name in names)] for option in in_order]
+    if not lines:
+        return NOT_RUN
+    protocol = sorted({(row["repeats"], row["folds"], row["n_components"]) for row in rows})
+    words = "; ".join(f"{repeats} x {folds} folds, R = {R}" for repeats, folds, R in protocol)
+    return f"Accuracies (%), {words}.\n\n" + table(["option", *names], lines)
+
+
 def speedups(results: Path) -> str:
     """Return times of RGE and of the kernel it replaces."""
     cells = {(row["dataset"], row["method"]): row for row in read_csv(HERE / "paper.csv")}
@@ -176,6 +190,7 @@ def report(results: Path, page: Path) -> str:
         ("Baselines, and cells that the paper does not have", "tables.py", baselines(results)),
         ("The exact EMD kernel: how indefinite", "tables.py", eigenvalues(results)),
         ("The choice of settings: shortcut and full search", "selection.py", selections(results)),
+        ("Options beside each other", "options.py", options(results)),
         ("RGE and the kernel it replaces", "speedup.py", speedups(results)),
         ("Accuracy and time against R", "varying_r.py", "" if varying else NOT_RUN),
         ("Time against the number and the size of graphs", "scaling.py", slopes(results)),

@@ -15,7 +15,7 @@ FIGURES = {
     "convergence": ["convergence"],
     "speedup": ["speedup"],
 }
-TABLES = {"tables": "accuracy", **{name: name for name in [*FIGURES, "selection"]}}
+TABLES = {"tables": "accuracy", **{name: name for name in [*FIGURES, "selection", "options"]}}
 
 
 def run(name, *options):
