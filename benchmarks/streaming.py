@@ -95,7 +95,9 @@ def main() -> None:
             n_graphs = write_parquet(file, renumbered(data, arguments.graphs, seed=0))
         seconds = time.perf_counter() - start
         print(f"{n_graphs} graphs, {source.stat().st_size / 1e6:.0f} MB, in {seconds:.0f} s")
-        embedding = gm.RandomGraphEmbedding(arguments.components, random_state=0, n_jobs=-1)
+        embedding = gm.RandomGraphEmbedding(
+            arguments.components, max_random_nodes=10, n_dimensions=6, random_state=0, n_jobs=-1
+        )
         embedding.fit(data.graphs).save(model)
         whole, broken = Path(folder, "whole.npy"), Path(folder, "broken.npy")
         for output, kills in ((whole, []), (broken, [n_graphs // 3, 2 * n_graphs // 3])):

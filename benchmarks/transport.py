@@ -212,7 +212,7 @@ def real(rounds: int) -> None:
     for name, sampling, most in REAL:
         graphs = gm.load_dataset(name).graphs
         chosen = graphs[rng.permutation(len(graphs))[:300]]
-        x = gm.embed_nodes(chosen, use_node_labels=False, n_jobs=-1)
+        x = gm.embed_nodes(chosen, 6, use_node_labels=False, n_jobs=-1)
         y = gm.sample_random_graphs(
             x, 100, max_random_nodes=most, sampling=sampling, random_state=0
         )

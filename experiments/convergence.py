@@ -33,6 +33,7 @@ def features(graphs: gm.GraphBatch, n_components: int, seed: int, jobs: int) -> 
     model = gm.RandomGraphEmbedding(
         n_components,
         gamma=GAMMA,
+        max_random_nodes=10,
         n_dimensions=D,
         sampling="uniform",
         random_state=seed,

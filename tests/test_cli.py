@@ -95,10 +95,10 @@ def test_demo(tmp_path):
     assert list(table) == [
         "majority class",
         "bag of nodes",
-        "RGE(RF), D_max = 10, d = 6, R = 32",
-        "RGE(ASG), D_max = 10, d = 6, R = 32",
+        "RGE(RF), D_max = 20, d = 4, R = 32",
+        "RGE(ASG), D_max = 20, d = 4, R = 32",
     ]
-    assert table["RGE(ASG), D_max = 10, d = 6, R = 32"] > 70
+    assert table["RGE(ASG), D_max = 20, d = 4, R = 32"] > 70
     assert table["bag of nodes"] < 40
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
@@ -111,7 +111,7 @@ def test_demo_without_matplotlib(tmp_path):
     small = ["demo", "--graphs", "60", "-r", "8"]
     answer = run(*small, **options)
     assert answer.returncode == 0, answer.stderr
-    assert "RGE(ASG), D_max = 10, d = 6, R = 8" in answer.stdout
+    assert "RGE(ASG), D_max = 20, d = 4, R = 8" in answer.stdout
     assert "Picture" not in answer.stdout
     assert answer.stderr.endswith(
         "graphmover: no picture is drawn: pictures need matplotlib: "
@@ -306,7 +306,7 @@ def test_a_model_is_fitted_once_and_used_again(tu_folder, tmp_path):
     assert (tmp_path / "new.npz").exists()
     clash = run(*embed, "-o", "3.npy", "--model", "m.npz", "-r", "9", cwd=tmp_path)
     assert clash.returncode == 2
-    assert "m.npz is fitted already: leave out --components" in clash.stderr
+    assert "leave out --components: m.npz is fitted already" in clash.stderr
 
 
 COUNTING = """
@@ -384,15 +384,18 @@ def test_evaluate(tu_folder, tmp_path):
     found = json.loads(answer.stdout)
     scores = {score["method"]: score["mean"] for score in found["summary"]}
     assert scores["majority class"] == pytest.approx(0.5)
-    assert scores["RGE(ASG), D_max = 10, d = 6"] > 0.8  # cycles and paths
+    assert scores["RGE(ASG), D_max = 20, d = 4"] > 0.8  # cycles and paths
     assert len(found["folds"]) == 3 * 2 * 3
-    assert {row["max_random_nodes"] for row in found["folds"]} == {None, 10}
+    assert {row["max_random_nodes"] for row in found["folds"]} == {None, 20}
     shown = run(*command, "--method", "EMD", "--journal", "j.jsonl", cwd=tmp_path).stdout
     assert re.search(r"majority class +50\.0 \+- 0\.0 %", shown)
     assert re.search(r"EMD +\d+\.\d \+- ", shown)
     wrong = run(*command, "--method", "GCN")
-    assert wrong.returncode == 1
-    assert "WL-RGE(ASG), EMD, EMD+labels, got 'GCN'" in wrong.stderr
+    assert wrong.returncode == 2
+    assert "'GCN' is none of RGE(RF)" in wrong.stderr
+    vain = run(*command, "--method", "EMD", "--gamma", "7")
+    assert vain.returncode == 2
+    assert "leave out --gamma: --method has a grid of its own for it" in vain.stderr
     other = run(*command, "--seed", "1", "--journal", "j.jsonl", cwd=tmp_path)
     assert "j.jsonl is the journal of other graphs, classes, folds, seeds" in other.stderr
 

@@ -190,7 +190,7 @@ def test_an_estimator_keeps_its_parameters(data):
     embedding = gm.RandomGraphEmbedding(24, max_random_nodes=7, gamma=2.5, wl_iterations=1)
     row = evaluate(data.graphs, data.target, [embedding], n_folds=3).folds[0]
     chosen = ("n_components", "max_random_nodes", "n_dimensions", "wl_iterations", "gamma")
-    assert [row[name] for name in chosen] == [24, 7, 6, 1, 2.5]
+    assert [row[name] for name in chosen] == [24, 7, 4, 1, 2.5]
     assert not hasattr(embedding, "random_graphs_")
 
 
@@ -329,7 +329,7 @@ def test_depths_side_by_side_are_blocks_of_features(labelled, data):
         columns.compute(point, 16, n_jobs=None)
     [setting] = settings_of(method, columns, 16, Fold(0, part, np.arange(40, 60), 0))
     assert setting.row()["wl_iterations"] == 1
-    tables = [columns.of_fold(0, Point(10, 6, depth), 16) for depth in (0, 1)]
+    tables = [columns.of_fold(0, Point(20, 4, depth), 16) for depth in (0, 1)]
     for distances, block in zip(tables, setting.features(tables), strict=True):
         gamma = 1 / np.median(distances[part])
         assert block == pytest.approx(np.exp(-gamma * distances) / 4, rel=1e-12)
@@ -358,7 +358,9 @@ def test_paper_methods_have_the_papers_grids():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"y": np.linspace(0, 1, 60)}, "y is real numbers, such as 0.0, expected a class"),
+        ({"y": np.linspace(0, 1, 60)}, r"y\[1\] is 0.01.*, expected a class"),
+        ({"y": np.r_[np.arange(59) % 2, np.nan]}, r"y\[59\] is nan, expected a class"),
+        ({"y": np.arange(60) % 2 * 1j}, "y has the type complex128"),
         ({"y": np.zeros(60, int)}, "y has 1 classes"),
         ({"y": np.r_[np.zeros(59, int), 1]}, r"rarest \(1\) with 1 graphs, .* n_folds=10"),
         ({"y": np.zeros(7, int)}, r"y has the shape \(7,\), expected \(60,\)"),
@@ -373,6 +375,25 @@ def test_bad_input_is_refused(data, options, message):
     arguments = {"y": data.target, **options}
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         evaluate(data.graphs, **arguments)
+
+
+def test_classes_may_be_whole_floats(data):
+    found = evaluate(data.graphs, (data.target % 2).astype(float), ["majority class"])
+    assert repr(found) == "Evaluation(majority class: 50.0 %)"
+
+
+def test_things_that_are_nearly_right_are_told(data, tmp_path):
+    with pytest.raises(TypeError, match=r"methods is 'EMD', expected a list"):
+        evaluate(data.graphs, data.target, "EMD")
+    with pytest.raises(TypeError, match="n_dimensions=4, expected a list of values"):
+        Method("m", gm.RandomGraphEmbedding(), {"n_dimensions": 4})
+    with pytest.raises(ValueError, match='gamma "scale", expected numbers'):
+        Method("m", gm.RandomGraphEmbedding(), {"gamma": ["scale"]})
+    with pytest.raises(TypeError, match="'k' are a ndarray, expected a mapping from names"):
+        KernelMatrices("k", np.eye(3))
+    (tmp_path / "vectors.csv").write_text("1,2\n")
+    with pytest.raises(ValueError, match=r"vectors.csv is there already, and is no journal"):
+        evaluate(data.graphs, data.target, journal=tmp_path / "vectors.csv")
 
 
 def test_bad_grids_are_refused():

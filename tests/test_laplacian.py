@@ -152,10 +152,10 @@ def test_closed_forms_beyond_the_dense_solver():
     ends = np.where((at == 0) | (at == n - 1), 1, 2)
     vectors = np.cos(np.outer(at, math.pi * np.arange(d) / (n - 1))) * np.sqrt(ends)[:, np.newaxis]
     expected = np.abs(vectors) / np.linalg.norm(vectors, axis=0)
-    assert gm.embed_nodes(path(n)).points == pytest.approx(expected, abs=1e-6)
+    assert gm.embed_nodes(path(n), 6).points == pytest.approx(expected, abs=1e-6)
     even = np.full((n, d), n**-0.5)
     assert gm.embed_nodes(cycle(n), d - 1).points == pytest.approx(even[:, 1:], abs=1e-6)
-    assert gm.embed_nodes(hypercube(11)).points == pytest.approx(
+    assert gm.embed_nodes(hypercube(11), 6).points == pytest.approx(
         np.full((2048, d), 2048**-0.5), abs=1e-6
     )
 
@@ -189,11 +189,11 @@ def test_each_column_of_many_components_is_the_kernel():
 def test_products_and_elimination_agree(monkeypatch):
     rng = np.random.default_rng(0)
     graph = random_graph(rng, 800)
-    by_elimination = gm.embed_nodes(graph).points
+    by_elimination = gm.embed_nodes(graph, 6).points
     monkeypatch.setattr("graphmover.laplacian._operators.FILL", 0)
-    assert gm.embed_nodes(graph).points == pytest.approx(by_elimination, abs=1e-7)
+    assert gm.embed_nodes(graph, 6).points == pytest.approx(by_elimination, abs=1e-7)
     cube = hypercube(10)
-    assert gm.embed_nodes(cube).points == pytest.approx(np.full((1024, 6), 1 / 32), abs=1e-7)
+    assert gm.embed_nodes(cube, 6).points == pytest.approx(np.full((1024, 6), 1 / 32), abs=1e-7)
 
 
 def test_elimination_orders_are_permutations_within_their_budget():
@@ -244,13 +244,13 @@ def eliminated_entries(graph, order):
 def test_solvers_that_fail_name_the_graph(monkeypatch):
     monkeypatch.setattr(_iterative, "MOST_PRODUCTS", 2)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 2: no eigenvectors found: the residu"):
-        gm.embed_nodes([path(3), path(4), grid(30, 30)])
+        gm.embed_nodes([path(3), path(4), grid(30, 30)], 6)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 7: "):
-        gm.embed_nodes(grid(30, 30), first_index=7)
+        gm.embed_nodes(grid(30, 30), 6, first_index=7)
     monkeypatch.undo()
     monkeypatch.setattr(_iterative, "BLOCK_ENTRIES", 1)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 0: .*more than \d+ eigenvalues near"):
-        gm.embed_nodes(around_a_hub(400, path(3)))
+        gm.embed_nodes(around_a_hub(400, path(3)), 6)
 
 
 def test_neighbours_and_threads_change_no_bit():
@@ -260,10 +260,10 @@ def test_neighbours_and_threads_change_no_bit():
     alone = np.concatenate([points(graph) for graph in batch])
     assert (points(batch) == alone).all()
     assert (points(batch, n_jobs=2) == alone).all()
-    backwards = gm.embed_nodes(batch[::-1])
+    backwards = gm.embed_nodes(batch[::-1], 6)
     assert all(
         (backwards[len(batch) - 1 - i].points == own.points).all()
-        for i, own in enumerate(gm.embed_nodes(batch))
+        for i, own in enumerate(gm.embed_nodes(batch, 6))
     )
 
 
@@ -272,7 +272,7 @@ def test_compiled_code_from_the_cache_finds_lapack_again():
         "import numpy as np, graphmover as gm;"
         "from graphmover.laplacian import _dense;"
         "g = gm.Graph(40, [(i, j) for i in range(40) for j in range(i) if (i * j + i) % 7 < 2]);"
-        "x = gm.embed_nodes(g).points;"
+        "x = gm.embed_nodes(g, 6).points;"
         "print(repr(x.sum()), sum(_dense.embed.stats.cache_hits.values()))"
     )
     outputs = [subprocess.check_output([sys.executable, "-c", program]).split() for _ in range(2)]
@@ -287,7 +287,7 @@ def test_compiled_code_from_the_cache_finds_lapack_again():
 
 def test_large_graphs_tell_how_far_they_are(capfd, monkeypatch):
     monkeypatch.setattr(laplacian, "_WORTH_TELLING", 600)
-    gm.embed_nodes(grid(30, 30), progress="embedding nodes")
+    gm.embed_nodes(grid(30, 30), 6, progress="embedding nodes")
     shown = capfd.readouterr().err
     assert "graph 0 (900 nodes): solving by elimination" in shown
     assert "times the error allowed after" in shown
@@ -324,7 +324,7 @@ def test_renumbering_where_eigenvalues_almost_agree():
     rng = np.random.default_rng(0)
     numbering = rng.permutation(n)
     other = gm.Graph(n, numbering[graph.edges], edge_weights=graph.edge_weights)
-    ours, theirs = gm.embed_nodes(graph).points, gm.embed_nodes(other).points
+    ours, theirs = gm.embed_nodes(graph, 6).points, gm.embed_nodes(other, 6).points
     assert theirs[numbering] == pytest.approx(ours, abs=1e-6)
 
 
@@ -333,5 +333,5 @@ def test_renumbering_large_graphs():
     graph = random_graph(rng, 1500)
     by_row = lambda rows: rows[np.lexsort(rows.round(5).T)]  # noqa: E731
     other = renumbered(graph, rng)
-    ours, theirs = gm.embed_nodes(graph), gm.embed_nodes(other)
+    ours, theirs = gm.embed_nodes(graph, 6), gm.embed_nodes(other, 6)
     assert by_row(theirs.points) == pytest.approx(by_row(ours.points), abs=1e-6)

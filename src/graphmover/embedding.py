@@ -144,8 +144,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         n_components: int = 256,
         *,
         gamma: float | Literal["scale"] = "scale",
-        max_random_nodes: int = 10,
-        n_dimensions: int = 6,
+        max_random_nodes: int = 20,
+        n_dimensions: int = 4,
         node_embedding: NodeEmbedding = "laplacian",
         node_mass: Literal["degree", "equal"] = "degree",
         sampling: Literal["anchor", "uniform"] = "anchor",
@@ -341,7 +341,10 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         batch = as_graph_batch(X)
         self._require_labels(batch)
         _warn_of_empty_graphs(batch)
-        return self._rows_of(batch, finish, "embedding graphs" if self.verbose else None)
+        rows = self._rows_of(batch, finish, "embedding graphs" if self.verbose else None)
+        if self.uses_node_labels_:
+            _warn_of_unknown_labels(rows, refined=self.wl_iterations > 0)
+        return rows
 
     def _rows_of(
         self, batch: GraphBatch, finish: _cuda_pipeline.Finish, progress: str | None
@@ -530,6 +533,23 @@ def features_in_place(distances: NDArray[np.float64], gamma: float) -> NDArray[n
     np.exp(distances, out=distances)
     distances /= math.sqrt(distances.shape[1])
     return distances
+
+
+def _warn_of_unknown_labels(rows: NDArray[np.float64], refined: bool) -> None:
+    """Warn of graphs that are equally far from all random graphs, as those of other labels are.
+
+    Refined labels tell nodes apart so well that this happens; that it happens to all does not.
+    """
+    alike = np.flatnonzero((rows[:, 0] == rows.min(axis=1)) & (rows[:, 0] == rows.max(axis=1)))
+    alike = alike[np.isfinite(rows[alike, 0]) & (rows[alike, 0] > 0)]
+    if rows.shape[1] > 1 and len(alike) and (not refined or len(alike) == len(rows)):
+        warnings.warn(
+            f"{len(alike)} of {len(rows)} graphs (the first is graph {alike[0]}) have no node "
+            f"label in common with any random graph: their vectors tell nothing. Are the labels "
+            f"of the kind that the model was fitted with, numbers or texts?",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _warn_of_empty_graphs(batch: GraphBatch) -> None:

@@ -147,7 +147,7 @@ class NodeEmbeddings:
 
 def embed_nodes(
     graphs: Any,
-    n_dimensions: int = 6,
+    n_dimensions: int = 4,
     *,
     node_embedding: NodeEmbedding = "laplacian",
     node_mass: Literal["degree", "equal"] = "degree",

@@ -21,7 +21,7 @@ def sample_random_graphs(
     nodes: NodeEmbeddings,
     n_components: int,
     *,
-    max_random_nodes: int = 10,
+    max_random_nodes: int = 20,
     sampling: str = "anchor",
     random_state: RandomState = None,
 ) -> NodeEmbeddings:
@@ -52,7 +52,7 @@ def sample_random_graphs(
     >>> import graphmover as gm
     >>> nodes = gm.embed_nodes(gm.make_graph_families(10, random_state=0).graphs)
     >>> gm.sample_random_graphs(nodes, 3, max_random_nodes=1, random_state=0)
-    NodeEmbeddings(3 nodes in 3 graphs, d = 6)
+    NodeEmbeddings(3 nodes in 3 graphs, d = 4)
     """
     if sampling not in SAMPLINGS:
         raise ValueError(f"sampling must be one of {', '.join(SAMPLINGS)}, got {sampling!r}")

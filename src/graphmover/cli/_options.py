@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -104,11 +104,11 @@ def _estimator(
     ] = "scale",
     max_random_nodes: Annotated[
         int, typer.Option(min=1, help="Largest random graph: D_max.", rich_help_panel=_PANEL)
-    ] = 10,
+    ] = 20,
     dimensions: Annotated[
         int,
         typer.Option(min=1, help="Eigenvectors, or steps of walks: d.", rich_help_panel=_PANEL),
-    ] = 6,
+    ] = 4,
     node_embedding: Annotated[
         NodeEmbedding, typer.Option(help="What places a node.", rich_help_panel=_PANEL)
     ] = NodeEmbedding.laplacian,
@@ -134,9 +134,12 @@ def _estimator(
     """Return the estimator that the options describe, or the fitted model they name."""
     from graphmover.embedding import RandomGraphEmbedding
 
+    if context.params.get("method"):
+        _refuse(context, _CHOSEN_BY_METHODS, "--method has a grid of its own for it")
     model: Path | None = context.params.get("model")
     if model is not None and context.command.name != "fit" and model.exists():
-        _refuse_fitting_options(context, model)
+        remedy = "name a file that is not there yet, and a new model is fitted and saved"
+        _refuse(context, _FITTING, f"{model} is fitted already; or {remedy}")
         embedding = RandomGraphEmbedding.load(model)
         embedding.set_params(n_jobs=jobs, verbose=not quiet)
         return _checked(embedding)
@@ -164,20 +167,19 @@ def _checked(embedding: RandomGraphEmbedding) -> RandomGraphEmbedding:
     return embedding
 
 
-_FITTING = (
-    *("components", "gamma", "max_random_nodes", "dimensions", "sampling", "node_labels"),
-    *("node_embedding", "node_mass", "wl_iterations", "device", "seed", "fit_graphs"),
+_CHOSEN_BY_METHODS = (
+    *("gamma", "max_random_nodes", "dimensions", "sampling", "node_labels"),
+    *("node_embedding", "node_mass", "wl_iterations"),
 )
+_FITTING = ("components", *_CHOSEN_BY_METHODS, "device", "seed", "fit_graphs")
 
 
-def _refuse_fitting_options(context: typer.Context, model: Path) -> None:
-    for name in _FITTING:
+def _refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Refuse options that would have no effect."""
+    for name in names:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(
-                f"{model} is fitted already: leave out --{name.replace('_', '-')}, or name a file "
-                f"that is not there yet, and a new model is fitted and saved"
-            )
+            raise typer.BadParameter(f"leave out --{name.replace('_', '-')}: {reason}")
 
 
 def _number(text: str) -> float:

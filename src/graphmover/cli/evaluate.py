@@ -44,6 +44,12 @@ def evaluate(
     """
     from graphmover.datasets import read_graphs
     from graphmover.evaluation import evaluate as cross_validate
+    from graphmover.evaluation import paper_methods
+
+    for name in method or []:
+        if name not in paper_methods():
+            known = ", ".join(paper_methods())
+            raise typer.BadParameter(f"{name!r} is none of {known}", param_hint="--method")
 
     data = read_graphs(source, target_column=target_column)
     if data.target is None:
@@ -64,5 +70,6 @@ def evaluate(
     if as_json:
         print(json.dumps({"summary": result.summary(), "folds": result.folds}))
         return
-    print(f"{data}; linear SVM, {repeats} x {folds}-fold cross-validation\n")
+    print(f"{data}; SVM, {repeats} x {folds}-fold cross-validation; +- is the standard deviation")
+    print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
     print_scores(result.summary())

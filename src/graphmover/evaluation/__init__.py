@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -115,7 +116,7 @@ def evaluate(
     >>> embedding = gm.RandomGraphEmbedding(32)
     >>> result = evaluate(graphs, families, ["majority class", embedding], n_folds=3)
     >>> [row["method"] for row in result.summary()]
-    ['majority class', 'RGE(ASG), D_max = 10, d = 6']
+    ['majority class', 'RGE(ASG), D_max = 20, d = 4']
     """
     batch = as_graph_batch(graphs)
     require_whole("n_folds", n_folds, least=2)
@@ -128,6 +129,8 @@ def evaluate(
     for number in several:
         require_whole("n_components", number, least=1)
     numbers = sorted(several)
+    if isinstance(methods, str) or not isinstance(methods, Iterable):
+        raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
     chosen = [_method(method) for method in methods]
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
@@ -157,8 +160,13 @@ def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
     values = np.asarray(y)
     if values.shape != (n_graphs,):
         raise ValueError(f"y has the shape {values.shape}, expected ({n_graphs},): one per graph")
-    if values.dtype.kind not in "biuUSO":
-        raise ValueError(f"y is real numbers, such as {values[0]}, expected a class for each graph")
+    if values.dtype.kind == "f":
+        for wrong in values[np.isnan(values)], values[values != np.round(values)]:
+            if len(wrong):
+                place = int(np.flatnonzero((values == wrong[0]) | np.isnan(values))[0])
+                raise ValueError(f"y[{place}] is {wrong[0]}, expected a class for each graph")
+    elif values.dtype.kind not in "biuUSO":
+        raise ValueError(f"y has the type {values.dtype}, expected a class for each graph")
     classes, target, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:
         raise ValueError(
@@ -186,7 +194,7 @@ def _method(method: Any) -> tuple[AnyMethod, int | None]:
         return known[method], None
     raise ValueError(
         f"methods must be Method, EMDKernel, KernelMatrices or RandomGraphEmbedding objects or of "
-        f"{', '.join([*BASELINES, *known])}, got {method!r}"
+        f"{', '.join([*BASELINES, *known])}, got {reprlib.repr(method)}"
     )
 
 

@@ -37,7 +37,10 @@ class Journal:
         if not self._path.exists() or not self._path.stat().st_size:
             self._path.write_text(header)
             return
-        *lines, unfinished = self._path.read_text().split("\n")
+        text = self._path.read_bytes().decode(errors="replace")
+        if not text.startswith('{"format": '):
+            raise ValueError(f"{self._path} is there already, and is no journal: name another file")
+        *lines, unfinished = text.split("\n")
         if not lines or lines[0] + "\n" != header:
             raise ValueError(
                 f"{self._path} is the journal of other graphs, classes, folds, seeds or versions: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from types import MappingProxyType
@@ -65,8 +65,17 @@ class Method:
         for name, values in self.grid.items():
             if name not in known:
                 raise ValueError(f"the grid of {self.name!r} has {name!r}, not one of {known}")
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise TypeError(
+                    f"the grid of {self.name!r} has {name}={values!r}, expected a list of values"
+                )
             if not len(values):
                 raise ValueError(f"the grid of {self.name!r} has no values of {name!r}")
+            if name == "gamma" and "scale" in values:
+                raise ValueError(
+                    f'the grid of {self.name!r} has gamma "scale", expected numbers: where the '
+                    f'embedding has gamma="scale", they are multiples of it'
+                )
         for (*_, point), gamma in product(self.blocks(), self.gammas):
             own = self.embedding.get_params(deep=False)
             RandomGraphEmbedding(**{**own, **point._asdict(), "gamma": gamma})._check_parameters()
@@ -153,6 +162,11 @@ class KernelMatrices:
 
     def __init__(self, name: str, matrices: Mapping[Any, ArrayLike]) -> None:
         self.name = name
+        if not isinstance(matrices, Mapping):
+            raise TypeError(
+                f"the matrices of {name!r} are a {type(matrices).__name__}, expected a mapping "
+                f'from names to matrices, such as {{"mine": K}}'
+            )
         self.matrices = {key: np.asarray(matrix, float) for key, matrix in matrices.items()}
         if not self.matrices:
             raise ValueError(f"{name!r} has no kernel matrix")

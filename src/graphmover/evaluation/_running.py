@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,6 +64,9 @@ def finish(
     progress: str | None,
 ) -> None:
     """Score the folds that have keys, and keep their rows in the journal."""
+    if progress is not None and len(keys) < len(task.folds):
+        done = len(task.folds) - len(keys)
+        tqdm.write(f"{progress}: {done} of {len(task.folds)} folds are in the journal", sys.stderr)
     if isinstance(method, Method):
         _finish_embedding(method, task, n_components, keys, journal, progress)
         return

@@ -12,7 +12,7 @@ import numpy as np
 _CHOICES = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma", "kernel", "C")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Accuracies of all methods in all folds, with every choice made.
 
@@ -37,6 +37,16 @@ class Evaluation:
         for row in self.folds:
             groups.setdefault((row["method"], row["n_components"]), []).append(row)
         return [_summary(rows) for rows in groups.values()]
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{row['method']}, R = {row['n_components']}: "
+            if row["n_components"]
+            else f"{row['method']}: "
+            for row in self.summary()
+        ]
+        scores = [f"{100 * row['mean']:.1f} %" for row in self.summary()]
+        return "Evaluation(" + "; ".join(map("".join, zip(lines, scores, strict=True))) + ")"
 
     def to_pandas(self) -> Any:
         """Return ``folds`` as a pandas DataFrame."""
