@@ -133,7 +133,7 @@ def test_no_test_graph_influences_a_random_graph_or_a_choice(labelled, data, sam
     distances = []
     for graphs in (labelled, changed):
         columns = RandomColumns(graphs, embedding, parts, 24, seed=0)
-        columns.compute(point, 24, n_jobs=None)
+        columns.compute(point, 24, None, range(4))
         distances.append(columns.of_fold(fold, point, 24))
     others = np.arange(60) != 17
     assert (distances[0][others] == distances[1][others]).all()
@@ -145,7 +145,7 @@ def test_random_graphs_of_a_fold_are_those_of_its_training_part(data):
     part = np.arange(0, 60, 2)
     columns = RandomColumns(data.graphs, gm.RandomGraphEmbedding(), [part], 20, seed=0)
     point = Point(5, 4, 0)
-    columns.compute(point, 20, n_jobs=None)
+    columns.compute(point, 20, None, [0])
     assert len({graph for _, graph in columns._sources}) > 5
     used = [columns._sources[column][1] for column in columns._columns_of_fold[0]]
     assert set(used) <= set(part)
@@ -326,7 +326,7 @@ def test_depths_side_by_side_are_blocks_of_features(labelled, data):
     part = np.arange(40)
     columns = RandomColumns(labelled, embedding, [part], 16, seed=3)
     for point in method.points():
-        columns.compute(point, 16, n_jobs=None)
+        columns.compute(point, 16, None, [0])
     [setting] = settings_of(method, columns, 16, Fold(0, part, np.arange(40, 60), 0))
     assert setting.row()["wl_iterations"] == 1
     tables = [columns.of_fold(0, Point(20, 4, depth), 16) for depth in (0, 1)]

@@ -99,11 +99,13 @@ class RandomColumns:
         point: Point,
         n_columns: int,
         n_jobs: int | None,
+        folds: Iterable[int],
         take: Callable[[Floats], Any] = np.asarray,
     ) -> None:
         """Compute what `of_fold` returns for one point, and take it to where it is needed."""
         nodes = self._nodes(point, n_jobs)
-        for fold, part in enumerate(self._parts):
+        for fold in folds:
+            part = self._parts[fold]
             if (fold, point.n_dimensions) not in self._ranges:
                 self._ranges[fold, point.n_dimensions] = self._training_range(nodes, part)
             key = self._ranges[fold, point.n_dimensions]

@@ -125,7 +125,7 @@ def _finish_embedding(
     columns = RandomColumns(task.graphs, method.embedding, parts, most, task.seed, task.device)
     few = columns_looked_at(method, most, task.selection)
     for point in _bar(method.points(), "distances", progress):
-        columns.compute(point, few, n_jobs)
+        columns.compute(point, few, n_jobs, keys)
     chosen: dict[tuple[int, int], tuple[Setting, Choice]] = {}
 
     def choose(fold: Fold) -> None:
@@ -144,9 +144,11 @@ def _finish_embedding(
         jobs.setdefault(chosen[fold.number, R][0].points, []).append((fold, R))
     left = {points: len(some) for points, some in jobs.items()}
     widths: dict[Point, int] = {}
+    users: dict[Point, list[int]] = {}
     for points, some in jobs.items():
         for point in points:
             widths[point] = max(widths.get(point, 0), *(R for _, R in some))
+            users.setdefault(point, []).extend(fold.number for fold, _ in some)
     lock = threading.Lock()
 
     def score(job: tuple[Fold, int]) -> None:
@@ -155,7 +157,7 @@ def _finish_embedding(
         setting, choice = chosen[fold.number, R]
         with lock:
             for point in setting.points:
-                columns.compute(point, widths[point], n_jobs, arrays.take)
+                columns.compute(point, widths[point], n_jobs, users[point], arrays.take)
         row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}
         if task.selection == "ridge":
             row["ridge_strength"] = choice.value
