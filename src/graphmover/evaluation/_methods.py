@@ -110,7 +110,8 @@ class Method:
     def fingerprint(self) -> str:
         """What is equal for two methods only if they are evaluated alike."""
         parameters = self.embedding.get_params(deep=False)
-        for name in ("device", "n_components", "n_jobs", "random_state", "verbose"):
+        elsewhere = ("device", "n_components", "n_jobs", "random_state", "verbose")
+        for name in (*elsewhere, *Point._fields):  # points are part of the blocks
             del parameters[name]
         content = repr((sorted(parameters.items()), self.blocks(), self.gammas))
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
