@@ -31,7 +31,7 @@ def quick(method: Method | EMDKernel) -> Method | EMDKernel:
 
 
 def main() -> None:
-    """Evaluate methods on data sets, and write accuracy.csv."""
+    """Evaluate methods on data sets, and write accuracy.csv and choices.csv."""
     parser = arguments(__doc__)
     parser.add_argument("--datasets", nargs="+", default=MOLECULES + SOCIAL)
     parser.add_argument("--methods", nargs="+", default=[*BASELINES, *paper_methods()])
@@ -67,7 +67,19 @@ def main() -> None:
                 progress=True,
             )
             [row] = result.summary()
-            del row["choices"]
+            chosen = [
+                {
+                    "dataset": name,
+                    "method": method,
+                    "parameter": parameter,
+                    "value": value,
+                    "folds": n,
+                }
+                for parameter, counts in row.pop("choices").items()
+                for value, n in counts.items()
+            ]
+            if chosen:
+                update_csv(folder / "choices.csv", chosen, list(chosen[0])[:4])
             shares = {"negative_share": row.pop("negative_share", None)}
             count = {"negative_eigenvalues": row.pop("negative_eigenvalues", None)}
             line = {"dataset": name, **row, **count, **shares, "version": gm.__version__}
