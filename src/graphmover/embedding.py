@@ -538,11 +538,11 @@ def features_in_place(distances: NDArray[np.float64], gamma: float) -> NDArray[n
 def _warn_of_unknown_labels(rows: NDArray[np.float64], refined: bool) -> None:
     """Warn of graphs that are equally far from all random graphs, as those of other labels are.
 
-    Refined labels tell nodes apart so well that this happens; that it happens to all does not.
+    Refined labels tell nodes apart so well that this happens, but not to all of many graphs.
     """
     alike = np.flatnonzero((rows[:, 0] == rows.min(axis=1)) & (rows[:, 0] == rows.max(axis=1)))
     alike = alike[np.isfinite(rows[alike, 0]) & (rows[alike, 0] > 0)]
-    if rows.shape[1] > 1 and len(alike) and (not refined or len(alike) == len(rows)):
+    if rows.shape[1] > 1 and len(alike) and (not refined or 10 <= len(rows) == len(alike)):
         warnings.warn(
             f"{len(alike)} of {len(rows)} graphs (the first is graph {alike[0]}) have no node "
             f"label in common with any random graph: their vectors tell nothing. Are the labels "
