@@ -130,7 +130,7 @@ def main() -> None:
         line = {"varied": varied, "size": size, "N": n_graphs, "n": n_nodes, **parts}
         rows.append({**line, "version": gm.__version__})
         print(*rows[-1].values(), sep="\t", flush=True)
-    update_csv(folder / "scaling.csv", rows, ["varied", "size"])
+        update_csv(folder / "scaling.csv", rows, ["varied", "size"])
     save_figure(draw(read_csv(folder / "scaling.csv")), folder / "scaling")
 
 
