@@ -2,7 +2,8 @@
 
 python experiments/tables.py --datasets MUTAG PTC
 
-A killed run goes on where it was; a run with more repetitions adds to what is there.
+A killed run goes on where it was; a run with more repetitions adds to what is there: the journals
+in the folder of results hold every fold.
 """
 
 from __future__ import annotations
