@@ -7,7 +7,7 @@ rows of the result, so neither the number of threads nor the cutting can change 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 
@@ -72,7 +72,8 @@ def for_each_chunk(
             for rows in chunks(work, most):
                 started[pool.submit(function, rows)] = rows
             for future in as_completed(started):
-                future.result()
+                if future.exception() is not None:
+                    _raise_first(started)
                 rows = started[future]
                 bar.update(rows.stop - rows.start)
         except BaseException:
@@ -84,6 +85,13 @@ def for_each_chunk(
                 release()
             raise
         pool.shutdown()
+
+
+def _raise_first(futures: Iterable[Future[None]]) -> None:
+    """Raise the first error in the order of the work, not in that of its end."""
+    for future in futures:
+        if future.done():
+            future.result()
 
 
 def _number_of_threads(n_jobs: int | None) -> int:
