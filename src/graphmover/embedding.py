@@ -305,15 +305,17 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         n_features = len(self.random_graphs_)
         if batch_size is None:
             batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))
-        n_empty = 0
+        n_empty = n_unknown = n_seen = 0
 
         def rows_of(batch: GraphBatch, first: int) -> NDArray[np.float64]:
-            nonlocal n_empty
+            nonlocal n_empty, n_unknown, n_seen
             self._require_labels(batch)
             n_empty += int((batch.node_counts == 0).sum())
             if known is not None:
                 return known[first : first + len(batch)]
-            return self._rows_of(batch, self._features, None)
+            rows = self._rows_of(batch, self._features, None)
+            n_unknown, n_seen = n_unknown + len(self._with_unknown_labels(rows)), n_seen + len(rows)
+            return rows
 
         n_rows = write_rows(
             iter_batches(source, batch_size, target_column=target_column),
@@ -327,6 +329,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         )
         if n_empty:
             warnings.warn(f"{n_empty} graphs have no nodes and are embedded as zeros", stacklevel=3)
+        self._warn_of_unknown_labels(n_unknown, n_seen)
         return n_rows, n_features
 
     def _require_labels(self, batch: GraphBatch) -> None:
@@ -342,9 +345,29 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._require_labels(batch)
         _warn_of_empty_graphs(batch)
         rows = self._rows_of(batch, finish, "embedding graphs" if self.verbose else None)
-        if self.uses_node_labels_:
-            _warn_of_unknown_labels(rows, refined=self.wl_iterations > 0)
+        self._warn_of_unknown_labels(len(self._with_unknown_labels(rows)), len(rows))
         return rows
+
+    def _with_unknown_labels(self, rows: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return graphs equally far from all random graphs, as those of other labels are."""
+        if not self.uses_node_labels_ or rows.shape[1] < 2:
+            return np.empty(0, np.int64)
+        some = np.flatnonzero(rows[:, 0] == rows[:, 1])  # so that few rows are read whole
+        some = some[np.isfinite(rows[some, 0]) & (rows[some, 0] > 0)]
+        unknown: NDArray[np.int64] = some[(rows[some] == rows[some, :1]).all(axis=1)]
+        return unknown
+
+    def _warn_of_unknown_labels(self, n_unknown: int, n_graphs: int) -> None:
+        # Refined labels are so many that this happens, but not to all of many graphs.
+        if not n_unknown or (self.wl_iterations_ and not 10 <= n_graphs == n_unknown):
+            return
+        warnings.warn(
+            f"{n_unknown} of {n_graphs} graphs have no node label in common with any random graph: "
+            f"their vectors tell nothing. Are the labels of the kind that the model was fitted "
+            f"with, numbers or texts?",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _rows_of(
         self, batch: GraphBatch, finish: _cuda_pipeline.Finish, progress: str | None
@@ -533,23 +556,6 @@ def features_in_place(distances: NDArray[np.float64], gamma: float) -> NDArray[n
     np.exp(distances, out=distances)
     distances /= math.sqrt(distances.shape[1])
     return distances
-
-
-def _warn_of_unknown_labels(rows: NDArray[np.float64], refined: bool) -> None:
-    """Warn of graphs that are equally far from all random graphs, as those of other labels are.
-
-    Refined labels tell nodes apart so well that this happens, but not to all of many graphs.
-    """
-    alike = np.flatnonzero((rows[:, 0] == rows.min(axis=1)) & (rows[:, 0] == rows.max(axis=1)))
-    alike = alike[np.isfinite(rows[alike, 0]) & (rows[alike, 0] > 0)]
-    if rows.shape[1] > 1 and len(alike) and (not refined or 10 <= len(rows) == len(alike)):
-        warnings.warn(
-            f"{len(alike)} of {len(rows)} graphs (the first is graph {alike[0]}) have no node "
-            f"label in common with any random graph: their vectors tell nothing. Are the labels "
-            f"of the kind that the model was fitted with, numbers or texts?",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def _warn_of_empty_graphs(batch: GraphBatch) -> None:

@@ -153,9 +153,9 @@ def _finish_embedding(
 
     def score(job: tuple[Fold, int]) -> None:
         fold, R = job
-        start = time.perf_counter()
         setting, choice = chosen[fold.number, R]
         with lock:
+            start = time.perf_counter()  # waiting for others' distances is no work of this fold
             for point in setting.points:
                 columns.compute(point, widths[point], n_jobs, users[point], arrays.take)
         row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}

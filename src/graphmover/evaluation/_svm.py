@@ -97,8 +97,7 @@ class LinearSVMs:
         self._arrays = arrays
         self._by_rows = _BY_ROWS * features.shape[1] >= n_train
         self._table = features @ features.T if self._by_rows else features
-        squares = (features**2).sum(axis=1)
-        self._squares = squares if isinstance(squares, np.ndarray) else squares.get()
+        self._squares = _to_host((features**2).sum(axis=1))
 
     def predictions(
         self,
@@ -189,7 +188,7 @@ _System = _Rows | _Columns
 def _minima(system: _System, signs: Any, C: Sequence[float]) -> list[Any]:
     """Return the solution for each C; each starts from the one before."""
     xp = system.arrays.module
-    solution, values = None, xp.zeros(len(signs))
+    solution, values = xp.zeros(system.table.shape[1]), xp.zeros(len(signs))
     found = []
     for strength in C:
         solution, values = _minimum(system, signs, strength, solution, values)
@@ -206,8 +205,6 @@ def _minimum(system: _System, signs: Any, C: float, solution: Any, values: Any) 
         return 0.5 * system.squared_length(solution, values) + C * float(short @ short)
 
     active = signs * values < 1.0
-    if solution is None:
-        solution = xp.zeros_like(system.newton(active, signs, C)[0])
     now = objective(solution, values)
     for _ in range(_MOST_STEPS):
         target, target_values = system.newton(active, signs, C)

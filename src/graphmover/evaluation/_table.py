@@ -39,14 +39,11 @@ class Evaluation:
         return [_summary(rows) for rows in groups.values()]
 
     def __repr__(self) -> str:
-        lines = [
-            f"{row['method']}, R = {row['n_components']}: "
-            if row["n_components"]
-            else f"{row['method']}: "
-            for row in self.summary()
-        ]
-        scores = [f"{100 * row['mean']:.1f} %" for row in self.summary()]
-        return "Evaluation(" + "; ".join(map("".join, zip(lines, scores, strict=True))) + ")"
+        scores = []
+        for row in self.summary():
+            R = f", R = {row['n_components']}" if row["n_components"] else ""
+            scores.append(f"{row['method']}{R}: {100 * row['mean']:.1f} %")
+        return f"Evaluation({'; '.join(scores)})"
 
     def to_pandas(self) -> Any:
         """Return ``folds`` as a pandas DataFrame."""
