@@ -14,15 +14,18 @@ from graphmover.evaluation import (
     EMDKernel,
     KernelMatrices,
     Method,
+    _split,
     bags_of_nodes,
     emd_kernel,
     evaluate,
     negative_part,
     paper_methods,
 )
+from graphmover.evaluation._arrays import arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._selection import leave_one_out_ridge
-from graphmover.evaluation._svm import SVM_C, LinearSVMs, arrays_on
+from graphmover.evaluation._folds import Fold, Setting, _best, final_look, settings_of
+from graphmover.evaluation._selection import Choice, leave_one_out_ridge
+from graphmover.evaluation._svm import SVM_C, LinearSVMs
 from graphmover.transport._cuda_kernels import gpu_is_there
 
 GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
@@ -204,6 +207,53 @@ def test_the_full_search_tries_every_machine(data):
         assert searched["ridge_strength"] is None
 
 
+def test_the_best_with_all_random_graphs_is_chosen(data):
+    """Also where the first of them tell less: no look at a part decides between finalists."""
+    grid = {"max_random_nodes": [2, 30], "gamma": [0.1, 1.0, 10.0]}
+    method = Method("m", gm.RandomGraphEmbedding(use_node_labels=False), grid)
+    chosen = evaluate(data.graphs, data.target, [method], n_components=300, n_folds=3).folds
+    for row, fold in zip(chosen, _split(data.target, 3, 1, 0), strict=True):
+        columns = RandomColumns(data.graphs, method.embedding, [fold.train], 300, seed=0)
+        for point in method.points():
+            columns.compute(point, 300, None, [0])
+        alone = fold._replace(number=0)
+        judged = [
+            (final_look(s, columns, 300, "ridge", data.target, arrays_on("cpu"), alone), s.row())
+            for s in settings_of(method, columns, 300, alone)
+        ]
+        best = max(judged, key=lambda pair: pair[0][:2])
+        assert len(judged) == 6
+        assert row["selection_accuracy"] == best[0].accuracy
+        assert {key: row[key] for key in best[1]} == best[1]
+
+
+def test_a_look_lets_settings_of_every_depth_go_on():
+    def setting(size, depths):
+        return Setting(tuple(Point(size, 4, depth) for depth in range(depths)), 1.0, ())
+
+    settings = [setting(size, depths) for depths in (1, 2) for size in (3, 6, 9)]
+    choices = [Choice(accuracy, 0.0, None) for accuracy in (0.7, 0.9, 0.8, 0.5, 0.5, 0.6)]
+    assert _best(settings, choices, 4) == [settings[i] for i in (1, 2, 3, 5)]
+
+
+def test_tables_are_kept_while_there_is_room(data):
+    embedding = gm.RandomGraphEmbedding(use_node_labels=False)
+    columns = RandomColumns(data.graphs, embedding, [np.arange(40)], 16, seed=3)
+    points = [Point(size, 4, 0) for size in (3, 6, 9)]
+    for point in points:
+        columns.compute(point, 16, None, [0])
+    before = [columns.of_fold(0, point, 16) for point in points]
+    one = max(table.nbytes for table in columns._tables.values())
+    columns.forget(points[:2], room=2 * one)
+    assert [key[0] for key in columns._tables] == points[1:]
+    columns.compute(points[1], 16, None, [0])  # needed again
+    columns.forget([])
+    assert [key[0] for key in columns._tables] == points[1:]
+    columns.compute(points[0], 16, None, [0])
+    for point, table in zip(points, before, strict=True):
+        assert np.array_equal(columns.of_fold(0, point, 16), table)
+
+
 def test_the_kernel_of_all_distances():
     nodes = gm.embed_nodes(gm.make_graph_families(70, random_state=1).graphs, 4)
     D = gm.earth_movers_distance(nodes, nodes)
@@ -291,7 +341,7 @@ def test_a_killed_evaluation_goes_on(labelled, data, tmp_path):
     _evaluate_slowly(labelled, data.target, path)
     finished = path.read_text().splitlines(keepends=True)
     complete = [line for line in kept if line.endswith("\n")]
-    assert 3 < len(complete) < len(finished) == 1 + 5 * 9
+    assert 3 < len(complete) < len(finished) == 1 + 5 * 9 + 2 * 9  # two methods have finalists
     assert finished[: len(complete)] == complete
     options = {"n_components": 32, "n_folds": 3}
     resumed = evaluate(labelled, data.target, methods(), n_repeats=3, journal=path, **options)
@@ -319,8 +369,6 @@ def test_progress_tells_the_time_left_on_standard_error(data, capsys):
 
 def test_depths_side_by_side_are_blocks_of_features(labelled, data):
     """WL-RGE's features of depths 0 and 1 are those of two embeddings beside each other."""
-    from graphmover.evaluation._folds import Fold, settings_of
-
     embedding = gm.RandomGraphEmbedding(use_node_labels=True)
     method = Method("m", embedding, {"wl_iterations": [1]}, stack_depths=True)
     part = np.arange(40)
@@ -352,7 +400,7 @@ def test_paper_methods_have_the_papers_grids():
     assert repr(found["RGE(ASG)"]) == "Method('RGE(ASG)', 150 settings)"
     assert {p.max_random_nodes for p in found["RGE(RF)"].points()} == set(range(3, 31, 3))
     depths = {tuple(p.wl_iterations for p in block) for block in found["WL-RGE(ASG)"].blocks()}
-    assert depths == {(0, 1), (0, 1, 2), (0, 1, 2, 3)}
+    assert depths == {tuple(range(last + 1)) for last in (1, 2, 3, 4)}
 
 
 @pytest.mark.parametrize(

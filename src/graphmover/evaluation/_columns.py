@@ -61,7 +61,9 @@ class RandomColumns:
         self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
         self._parts, self._n_columns = training_parts, n_columns
         self._tables: dict[tuple[Point, tuple[float, ...]], Any] = {}
+        self._unneeded: dict[Point, None] = {}
         self._embedded: dict[tuple[int, int], NodeEmbeddings] = {}
+        self._anchors: dict[tuple[int, int], tuple[Indices, Indices]] = {}
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
         self._sources: list[tuple[int, int]] = []
         self._columns_of_fold: list[Indices] = []
@@ -104,22 +106,27 @@ class RandomColumns:
     ) -> None:
         """Compute what `of_fold` returns for one point, and take it to where it is needed."""
         nodes = self._nodes(point, n_jobs)
+        self._unneeded.pop(point, None)
+        width = self._n_drawn(n_columns) if self._sources else n_columns
         for fold in folds:
             part = self._parts[fold]
             if (fold, point.n_dimensions) not in self._ranges:
                 self._ranges[fold, point.n_dimensions] = self._training_range(nodes, part)
-            key = self._ranges[fold, point.n_dimensions]
-            if (point, key) not in self._tables:
-                scaled = nodes.divided_by(key[0])
+            key = (point, self._ranges[fold, point.n_dimensions])
+            if key not in self._tables or self._tables[key].shape[1] < width:
+                scaled = nodes.divided_by(key[1][0])
                 graphs = self._random_graphs(scaled, part, point, n_columns)
-                self._tables[point, key] = take(
+                self._tables[key] = take(
                     earth_movers_distance(scaled, graphs, n_jobs=n_jobs, device=self._device)
                 )
 
-    def forget(self, points: Iterable[Point]) -> None:
-        """Drop the distances of points."""
-        dropped = set(points)
-        self._tables = {key: table for key, table in self._tables.items() if key[0] not in dropped}
+    def forget(self, points: Iterable[Point], room: int = 0) -> None:
+        """Drop the distances of points, the oldest first, until all others have room."""
+        self._unneeded |= dict.fromkeys(points)
+        while self._unneeded and sum(table.nbytes for table in self._tables.values()) > room:
+            point = next(iter(self._unneeded))
+            del self._unneeded[point]
+            self._tables = {key: table for key, table in self._tables.items() if key[0] != point}
 
     def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
         embedding = self._embedding
@@ -156,17 +163,29 @@ class RandomColumns:
                 sampling="uniform",
                 random_state=np.random.default_rng([self._seed, 1]),
             )
-        n_drawn = max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1
-        drawn = []
-        for number, graph in self._sources[:n_drawn]:
-            rng = np.random.default_rng([self._seed, 1, number])
-            size = rng.integers(1, point.max_random_nodes + 1)
-            first, last = nodes.offsets[graph], nodes.offsets[graph + 1]
-            drawn.append(anchor_nodes(rng, first, last, size))
-        chosen = np.concatenate(drawn)
+        chosen, offsets = self._anchor_nodes(nodes, point.max_random_nodes, n_columns)
         return NodeEmbeddings(
             nodes.points[chosen],
             np.ones(len(chosen), np.int64),
-            np.cumsum([0] + [len(part) for part in drawn]),
+            offsets,
             None if nodes.labels is None else nodes.labels[chosen],
         )
+
+    def _anchor_nodes(
+        self, nodes: NodeEmbeddings, most: int, n_columns: int
+    ) -> tuple[Indices, Indices]:
+        """Draw the nodes of all columns: the same ones whatever their embedding and labels."""
+        if (most, n_columns) not in self._anchors:
+            drawn = []
+            for number, graph in self._sources[: self._n_drawn(n_columns)]:
+                rng = np.random.default_rng([self._seed, 1, number])
+                size = rng.integers(1, most + 1)
+                first, last = nodes.offsets[graph], nodes.offsets[graph + 1]
+                drawn.append(anchor_nodes(rng, first, last, size))
+            offsets = np.cumsum([0] + [len(part) for part in drawn])
+            self._anchors[most, n_columns] = np.concatenate(drawn), offsets
+        return self._anchors[most, n_columns]
+
+    def _n_drawn(self, n_columns: int) -> int:
+        """How many columns there must be for every fold to have so many."""
+        return max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.embedding import features_in_place, gamma_scale
+from graphmover.evaluation._arrays import HOST, Arrays
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._methods import Method
 from graphmover.evaluation._selection import (
@@ -16,7 +17,7 @@ from graphmover.evaluation._selection import (
     choose_c,
     leave_one_out_ridge,
 )
-from graphmover.evaluation._svm import Arrays, LinearSVMs, arrays_on
+from graphmover.evaluation._svm import LinearSVMs
 from graphmover.graphs import GraphBatch
 from graphmover.labels import label_codes
 
@@ -29,13 +30,18 @@ class Look(NamedTuple):
 
     columns: int  # of all depths together
     graphs: int
+    most: int  # of the settings go on, and of each number of depths equally many
+    share: float = 0.0  # or more of them: this share
 
 
-#: All settings are looked at once, the best of them again.
-FIRST_LOOK, SECOND_LOOK = Look(128, 1000), Look(512, 2000)
+#: All settings are looked at, then the best of them; those of the second look are finalists.
+LOOKS = Look(128, 1000, 8, 1 / 8), Look(512, 2000, 8)
 
-#: Of the settings this share is looked at again, and no fewer than these.
-_SHARE_KEPT, _LEAST_KEPT = 1 / 8, 8
+#: Finalists are compared with all random graphs on so many graphs.
+_FINAL_GRAPHS = 2000
+
+#: The first random graphs tell the unit of gamma.
+_COLUMNS_OF_UNIT = 128
 
 
 class Fold(NamedTuple):
@@ -63,13 +69,17 @@ class Setting(NamedTuple):
         """Return what a table says of it."""
         return {**self.points[-1]._asdict(), "gamma": self.gamma}
 
+    @classmethod
+    def of_json(cls, points: Any, gamma: float, units: Any) -> Setting:
+        """Return the setting that was written as JSON."""
+        return cls(tuple(Point(*point) for point in points), gamma, tuple(units))
 
-def columns_looked_at(method: Method, n_components: int, selection: str) -> int:
-    """How many random graphs of each point the choice among settings needs."""
-    if selection == "svm":
-        return n_components
-    widths = [_per_point(SECOND_LOOK, block, n_components) for block in method.blocks()]
-    return max(*widths, min(n_components, FIRST_LOOK.columns))
+
+def columns_looked_at(method: Method, n_components: int) -> int:
+    """How many random graphs of each point finding the finalists needs."""
+    blocks = method.blocks()
+    widths = [_per_point(look, block, n_components) for look in LOOKS for block in blocks]
+    return max(*widths, min(n_components, _COLUMNS_OF_UNIT))
 
 
 def _per_point(look: Look, points: tuple[Point, ...], n_components: int) -> int:
@@ -84,7 +94,7 @@ def settings_of(
     for points in method.blocks():
         units = [1.0] * len(points)
         if method.relative_gamma:
-            few = min(n_components, FIRST_LOOK.columns)
+            few = min(n_components, _COLUMNS_OF_UNIT)
             units = [
                 gamma_scale(columns.of_fold(fold.number, point, few, fold.train))
                 for point in points
@@ -93,52 +103,85 @@ def settings_of(
     return found
 
 
-def choose_setting(
+def finalists(
     method: Method,
     columns: RandomColumns,
     n_components: int,
     selection: str,
     target: NDArray[np.int64],
     fold: Fold,
-) -> tuple[Setting, Choice]:
-    """Return the setting that does best on the training part, and how well it does."""
+) -> list[Setting]:
+    """Return the settings worth comparing with all random graphs; a full search has them all."""
     settings = settings_of(method, columns, n_components, fold)
-
-    def best_first(some: list[Setting], choices: list[Choice]) -> list[tuple[Setting, Choice]]:
-        pairs = zip(some, choices, strict=True)
-        return sorted(pairs, key=lambda pair: pair[1][:2], reverse=True)
-
     if selection == "svm":
-        choices = []
-        for setting in settings:
-            tables = [columns.of_fold(fold.number, p, n_components) for p in setting.points]
-            features = np.concatenate(setting.features(tables), axis=1)
-            machines = LinearSVMs(features, len(fold.train), arrays_on("cpu"))
-            choices.append(choose_c(machines, fold.train, target, fold.seed))
-        return best_first(settings, choices)[0]
+        return settings
+    for look in LOOKS:
+        n_kept = max(look.most, round(look.share * len(settings)))
+        if len(settings) > n_kept:
+            choices = _looked_at(settings, look, columns, n_components, target, fold)
+            settings = _best(settings, choices, n_kept)
+    return settings
 
-    def looked_at(some: list[Setting], look: Look) -> list[tuple[Setting, Choice]]:
-        rows = fold.train
-        if len(rows) > look.graphs:
-            rows = np.random.default_rng(fold.seed).choice(rows, look.graphs, replace=False)
-        choices, tables, points = [], [], None
-        for setting in some:
-            if setting.points != points:  # settings that differ in gamma follow each other
-                points = setting.points
-                n_columns = _per_point(look, points, n_components)
-                tables = [columns.of_fold(fold.number, p, n_columns, rows) for p in points]
-            features = np.concatenate(setting.features(tables), axis=1)
-            choices.append(leave_one_out_ridge(features, target[rows]))
-        return best_first(some, choices)
 
-    ranked = looked_at(settings, FIRST_LOOK)
-    seen_all = len(fold.train) <= FIRST_LOOK.graphs and all(
-        _per_point(FIRST_LOOK, points, n_components) == n_components for points in method.blocks()
-    )
-    if seen_all or len(settings) == 1:
-        return ranked[0]
-    n_kept = max(_LEAST_KEPT, round(_SHARE_KEPT * len(settings)))
-    return looked_at([setting for setting, _ in ranked[:n_kept]], SECOND_LOOK)[0]
+def _looked_at(
+    settings: list[Setting],
+    look: Look,
+    columns: RandomColumns,
+    n_components: int,
+    target: NDArray[np.int64],
+    fold: Fold,
+) -> list[Choice]:
+    rows = _some_of(fold, look.graphs)
+    choices, tables, points = [], [], None
+    for setting in settings:
+        if setting.points != points:  # settings that differ in gamma follow each other
+            points = setting.points
+            n_columns = _per_point(look, points, n_components)
+            tables = [columns.of_fold(fold.number, p, n_columns, rows) for p in points]
+        features = np.concatenate(setting.features(tables), axis=1)
+        choices.append(leave_one_out_ridge(features, target[rows]))
+    return choices
+
+
+def _some_of(fold: Fold, most: int) -> NDArray[np.int64]:
+    """Return the graphs of a training part, or so many of them at random."""
+    if len(fold.train) <= most:
+        return fold.train
+    return np.random.default_rng(fold.seed).choice(fold.train, most, replace=False)
+
+
+def _best(settings: list[Setting], choices: list[Choice], n_kept: int) -> list[Setting]:
+    """Return the best in the order of all, and of each number of depths equally many.
+
+    Depths share the columns of a look, so those of many depths look worse than they are.
+    """
+    kept: set[int] = set()
+    depths = [len(setting.points) for setting in settings]
+    numbers = sorted(range(len(settings)), key=lambda i: choices[i][:2], reverse=True)
+    for depth in set(depths):
+        alike = [i for i in numbers if depths[i] == depth]
+        kept.update(alike[: -(-n_kept // len(set(depths)))])
+    return [settings[i] for i in sorted(kept)]
+
+
+def final_look(
+    setting: Setting,
+    columns: RandomColumns,
+    n_components: int,
+    selection: str,
+    target: NDArray[np.int64],
+    arrays: Arrays,
+    fold: Fold,
+) -> Choice:
+    """Return how well a finalist does on the training part, with all random graphs."""
+    with arrays.queue():
+        rows = _some_of(fold, _FINAL_GRAPHS) if selection == "ridge" else None
+        tables = [columns.of_fold(fold.number, p, n_components, rows) for p in setting.points]
+        features = arrays.module.concatenate(setting.features(tables), axis=1)
+        if rows is not None:
+            return leave_one_out_ridge(features, target[rows], arrays)
+        machines = LinearSVMs(features, len(fold.train), arrays)
+        return choose_c(machines, fold.train, target, fold.seed)
 
 
 def embedding_score(
@@ -180,7 +223,7 @@ def bag_fold(counts: Floats, target: NDArray[np.int64], fold: Fold) -> Rows:
     """Score a linear SVM on the nodes of each kind, in units of the mean training graph."""
     shares = counts / max(counts[fold.train].sum(axis=1).mean(), 1.0)
     x = np.column_stack([shares, np.ones(len(shares))])  # counts, unlike RGE, need a bias
-    return [svm_score(LinearSVMs(x, len(fold.train), arrays_on("cpu")), target, fold)]
+    return [svm_score(LinearSVMs(x, len(fold.train), HOST), target, fold)]
 
 
 def bags_of_nodes(graphs: GraphBatch) -> Floats:

@@ -26,7 +26,7 @@ GAMMAS = (0.1, 0.3, 1.0, 3.0, 10.0)
 PAPER_GRID: Mapping[str, Sequence[Any]] = MappingProxyType(
     {"max_random_nodes": range(3, 31, 3), "n_dimensions": (4, 6, 8), "gamma": GAMMAS}
 )
-WL_ITERATIONS = (1, 2, 3)
+WL_ITERATIONS = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True)

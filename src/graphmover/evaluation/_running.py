@@ -1,4 +1,4 @@
-"""The folds of one method, in threads: all choices first, then scores, then the journal."""
+"""The folds of one method, in threads: finalists, the best of them, its score, the journal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from graphmover._parallel import for_each_chunk, single_threaded_blas
+from graphmover.evaluation._arrays import Arrays, arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._emd_kernel import emd_kernel, kernel_fold
 from graphmover.evaluation._folds import (
@@ -23,9 +23,10 @@ from graphmover.evaluation._folds import (
     Setting,
     bag_fold,
     bags_of_nodes,
-    choose_setting,
     columns_looked_at,
     embedding_score,
+    final_look,
+    finalists,
     majority_fold,
 )
 from graphmover.evaluation._journal import Journal
@@ -37,7 +38,6 @@ from graphmover.evaluation._methods import (
     Method,
 )
 from graphmover.evaluation._selection import Choice
-from graphmover.evaluation._svm import arrays_on
 from graphmover.graphs import GraphBatch
 from graphmover.node_embedding import embed_nodes
 from graphmover.transport import device_for
@@ -109,6 +109,15 @@ def _kernels(
     return "n_dimensions", kernels
 
 
+class _Job(NamedTuple):
+    """What is done for a fold: to judge or to score a setting with so many random graphs."""
+
+    fold: Fold
+    n_components: int
+    number: int  # among the finalists
+    setting: Setting
+
+
 def _finish_embedding(
     method: Method,
     task: Task,
@@ -117,67 +126,127 @@ def _finish_embedding(
     journal: Journal,
     progress: str | None,
 ) -> None:
-    """Choose a setting in every fold, then score: each setting's distances are needed once."""
-    start = time.perf_counter()
-    target, n_jobs, most = task.target, task.n_jobs, n_components[-1]
-    folds = [task.folds[number] for number in keys]
-    parts = [fold.train for fold in task.folds]
+    """Find the finalists of every fold, choose the best of them, and score that."""
+    parts, most = [fold.train for fold in task.folds], n_components[-1]
     columns = RandomColumns(task.graphs, method.embedding, parts, most, task.seed, task.device)
-    few = columns_looked_at(method, most, task.selection)
-    for point in _bar(method.points(), "distances", progress):
-        columns.compute(point, few, n_jobs, keys)
-    chosen: dict[tuple[int, int], tuple[Setting, Choice]] = {}
-
-    def choose(fold: Fold) -> None:
-        for R in n_components:
-            chosen[fold.number, R] = choose_setting(
-                method, columns, R, task.selection, target, fold
-            )
-
-    _in_threads(choose, folds, n_jobs, progress and f"{progress}: choosing")
-    columns.forget(method.points())
+    _find_finalists(method, task, n_components, keys, journal, columns, progress)
     arrays = arrays_on(device_for(task.device, len(task.graphs) * most))
-    preparing = (time.perf_counter() - start) / len(folds)
-    found: dict[int, Rows] = {fold.number: [] for fold in folds}
-    jobs: dict[tuple[Point, ...], list[tuple[Fold, int]]] = {}
-    for fold, R in product(folds, n_components):
-        jobs.setdefault(chosen[fold.number, R][0].points, []).append((fold, R))
-    left = {points: len(some) for points, some in jobs.items()}
-    widths: dict[Point, int] = {}
-    users: dict[Point, list[int]] = {}
-    for points, some in jobs.items():
-        for point in points:
-            widths[point] = max(widths.get(point, 0), *(R for _, R in some))
-            users.setdefault(point, []).extend(fold.number for fold, _ in some)
-    lock = threading.Lock()
+    seconds = {number: journal[key + _FINALISTS]["seconds"] for number, key in keys.items()}
+    rivals = [
+        _Job(task.folds[number], R, place, Setting.of_json(*setting))
+        for number, key in keys.items()
+        for R, settings in zip(n_components, journal[key + _FINALISTS]["settings"], strict=True)
+        for place, setting in enumerate(settings)
+    ]
+    choices: dict[tuple[int, int, int], Choice] = {}
 
-    def score(job: tuple[Fold, int]) -> None:
-        fold, R = job
-        setting, choice = chosen[fold.number, R]
-        with lock:
-            start = time.perf_counter()  # waiting for others' distances is no work of this fold
-            for point in setting.points:
-                columns.compute(point, widths[point], n_jobs, users[point], arrays.take)
+    def judge(job: _Job, start: float) -> None:
+        fold, R, place, setting = job
+        choices[fold.number, R, place] = final_look(
+            setting, columns, R, task.selection, task.target, arrays, fold
+        )
+        seconds[fold.number] += time.perf_counter() - start
+
+    _with_distances(columns, rivals, judge, arrays, task.n_jobs, progress and f"{progress}: finals")
+    best: dict[tuple[int, int], _Job] = {}
+    for job in rivals:
+        held = best.setdefault((job.fold.number, job.n_components), job)
+        if _choice_of(job, choices)[:2] > _choice_of(held, choices)[:2]:  # ties: the first
+            best[job.fold.number, job.n_components] = job
+    rows: dict[int, Rows] = {number: [] for number in keys}
+
+    def score(job: _Job, start: float) -> None:
+        fold, R, _, setting = job
+        choice = _choice_of(job, choices)
         row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}
         if task.selection == "ridge":
             row["ridge_strength"] = choice.value
-        row |= embedding_score(setting, columns, R, target, arrays, fold)
-        row["seconds"] = time.perf_counter() - start + preparing / len(n_components)
-        with lock:
-            left[setting.points] -= 1
-            if not left[setting.points]:
-                still = {point for points, some in left.items() if some for point in points}
-                columns.forget(set(setting.points) - still)
-            rows = found[fold.number]
-            rows.append(row)
-            if len(rows) == len(n_components):
-                rows.sort(key=lambda row: row["n_components"])
-                journal.add(keys[fold.number], rows)
+        row |= embedding_score(setting, columns, R, task.target, arrays, fold)
+        row["seconds"] = time.perf_counter() - start + seconds[fold.number] / len(n_components)
+        rows[fold.number].append(row)
+        if len(rows[fold.number]) == len(n_components):
+            in_order = sorted(rows[fold.number], key=lambda row: row["n_components"])
+            journal.add(keys[fold.number], in_order)
 
-    by_points = [job for some in jobs.values() for job in some]
-    # A GPU is busy with one fold; the second thread prepares the next.
+    _with_distances(columns, list(best.values()), score, arrays, task.n_jobs, progress)
+
+
+#: What the key of a fold's finalists ends with.
+_FINALISTS = " finalists"
+
+
+def _choice_of(job: _Job, choices: Mapping[tuple[int, int, int], Choice]) -> Choice:
+    return choices[job.fold.number, job.n_components, job.number]
+
+
+def _find_finalists(
+    method: Method,
+    task: Task,
+    n_components: Sequence[int],
+    keys: Mapping[int, str],
+    journal: Journal,
+    columns: RandomColumns,
+    progress: str | None,
+) -> None:
+    """Keep in the journal which settings of each fold are worth all random graphs."""
+    todo = {number: key + _FINALISTS for number, key in keys.items()}
+    todo = {number: key for number, key in todo.items() if key not in journal}
+    if not todo:
+        return
+    start = time.perf_counter()
+    few = columns_looked_at(method, n_components[-1])
+    for point in _bar(method.points(), "distances", progress):
+        columns.compute(point, few, task.n_jobs, todo)
+    preparing = (time.perf_counter() - start) / len(todo)
+
+    def find(fold: Fold) -> None:
+        start = time.perf_counter()
+        settings = [
+            finalists(method, columns, R, task.selection, task.target, fold) for R in n_components
+        ]
+        seconds = time.perf_counter() - start + preparing
+        journal.add(todo[fold.number], {"seconds": seconds, "settings": settings})
+
+    folds = [task.folds[number] for number in todo]
+    _in_threads(find, folds, task.n_jobs, progress and f"{progress}: choosing")
+    columns.forget(method.points())
+
+
+def _with_distances(
+    columns: RandomColumns,
+    jobs: Sequence[_Job],
+    work: Callable[[_Job, float], None],
+    arrays: Arrays,
+    n_jobs: int | None,
+    progress: str | None,
+) -> None:
+    """Call ``work(job, when it began)`` in threads; what distances it needs are there then."""
+    by_points: dict[tuple[Point, ...], list[_Job]] = {}
+    widths: dict[Point, int] = {}
+    users: dict[Point, list[int]] = {}
+    for job in jobs:
+        by_points.setdefault(job.setting.points, []).append(job)
+        for point in job.setting.points:
+            widths[point] = max(widths.get(point, 0), job.n_components)
+            users.setdefault(point, []).append(job.fold.number)
+    left = {points: len(some) for points, some in by_points.items()}
+    lock = threading.Lock()
+
+    def one(job: _Job) -> None:
+        with lock:
+            start = time.perf_counter()  # waiting for others' distances is no work of this job
+            for point in job.setting.points:
+                columns.compute(point, widths[point], n_jobs, users[point], arrays.take)
+        work(job, start)
+        with lock:
+            left[job.setting.points] -= 1
+            if not left[job.setting.points]:
+                still = {point for points, some in left.items() if some for point in points}
+                columns.forget(set(job.setting.points) - still, arrays.room)
+
+    # A GPU is busy with one job; the second thread prepares the next.
     threads = n_jobs if arrays.module is np else 2
-    _in_threads(score, by_points, threads, progress)
+    _in_threads(one, [job for some in by_points.values() for job in some], threads, progress)
 
 
 def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[Any]:

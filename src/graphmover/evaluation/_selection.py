@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover.evaluation._arrays import HOST, Arrays, to_host
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -32,7 +34,7 @@ class Choice(NamedTuple):
     value: Any
 
 
-def leave_one_out_ridge(features: Floats, target: Indices) -> Choice:
+def leave_one_out_ridge(features: Any, target: Indices, arrays: Arrays = HOST) -> Choice:
     """Return the best leave-one-out accuracy of ridge classification, over all strengths.
 
     One eigendecomposition serves all strengths: with ``features = U S V'`` the fitted values are
@@ -41,7 +43,8 @@ def leave_one_out_ridge(features: Floats, target: Indices) -> Choice:
 
     Parameters
     ----------
-    features : ndarray of shape (n, R)
+    features : array of shape (n, R)
+        Wherever ``arrays`` has its matrices.
     target : ndarray of shape (n,)
         Classes 0, 1, ...
 
@@ -50,32 +53,33 @@ def leave_one_out_ridge(features: Floats, target: Indices) -> Choice:
     Choice
         Its value is the strength, relative to the mean squared length of a row.
     """
-    wanted = np.where(target[:, np.newaxis] == np.arange(target.max() + 1), 1.0, -1.0)
-    squares, directions = _left_singular_vectors(features)
-    unit = squares.sum() / len(features)
-    shrinkage = squares[:, np.newaxis] / (squares[:, np.newaxis] + unit * _STRENGTHS)
+    xp = arrays.module
+    wanted = arrays.take(np.where(target[:, np.newaxis] == np.arange(target.max() + 1), 1.0, -1.0))
+    squares, directions = _left_singular_vectors(features, xp)
+    strengths = float(squares.sum()) / len(features) * arrays.take(_STRENGTHS)
+    shrinkage = squares[:, np.newaxis] / (squares[:, np.newaxis] + strengths)
     leverages = (directions**2 @ shrinkage)[:, :, np.newaxis]
     along = shrinkage[:, :, np.newaxis] * (directions.T @ wanted)[:, np.newaxis]
     wanted = wanted[:, np.newaxis]  # rows, strengths, classes
-    left_out = np.tensordot(directions, along, 1)
+    left_out = xp.tensordot(directions, along, 1)
     left_out -= leverages * wanted
-    left_out /= np.maximum(1 - leverages, 1e-9)
-    accuracies = (left_out.argmax(axis=2) == target[:, np.newaxis]).mean(axis=0)
-    errors = ((left_out - wanted) ** 2).mean(axis=(0, 2))
+    left_out /= xp.maximum(1 - leverages, 1e-9)
+    found = to_host(left_out.argmax(axis=2)) == target[:, np.newaxis]
+    accuracies, errors = found.mean(axis=0), to_host(((left_out - wanted) ** 2).mean(axis=(0, 2)))
     best = np.lexsort((-errors, accuracies))[-1]
     return Choice(float(accuracies[best]), -float(errors[best]), float(_STRENGTHS[best]))
 
 
-def _left_singular_vectors(features: Floats) -> tuple[Floats, Floats]:
+def _left_singular_vectors(features: Any, xp: Any) -> tuple[Any, Any]:
     """Return squared singular values and left singular vectors, by the smaller Gram matrix."""
     n_rows, n_columns = features.shape
     if n_columns >= n_rows:
-        squares, directions = np.linalg.eigh(features @ features.T)
+        squares, directions = xp.linalg.eigh(features @ features.T)
         kept = squares > _NEGLIGIBLE * squares[-1]
         return squares[kept], directions[:, kept]
-    squares, axes = np.linalg.eigh(features.T @ features)
+    squares, axes = xp.linalg.eigh(features.T @ features)
     kept = squares > _NEGLIGIBLE * squares[-1]
-    return squares[kept], features @ axes[:, kept] / np.sqrt(squares[kept])
+    return squares[kept], features @ axes[:, kept] / xp.sqrt(squares[kept])
 
 
 class Machines(Protocol):

@@ -11,15 +11,16 @@ columns the system is one in those rows, of their inner products alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover.evaluation._arrays import Arrays, to_host
+
 #: For training rows of mean squared length 1: the paper gives no range.
-SVM_C = tuple(10.0**power for power in range(8))
+SVM_C = tuple(10.0**power for power in range(10))
 
 #: With more columns than the rows divided by this, the system in the rows is the faster one:
 #: only rows that violate their margin are in it.
@@ -30,50 +31,6 @@ _MOST_STEPS = 200
 
 #: The objective has settled when a step improves it by less than this share.
 _SETTLED = 1e-10
-
-
-class Arrays(NamedTuple):
-    """Where matrices live, and who computes with them."""
-
-    module: Any  # numpy or cupy
-    solve: Callable[[Any, Any], Any]  # for symmetric positive definite matrices
-    take: Callable[[NDArray[Any]], Any]  # brings an array there
-    queue: Callable[[], AbstractContextManager[Any]]  # for a thread that works beside others
-
-    def add_to_diagonal(self, matrix: Any, number: float) -> None:
-        """Add a number to every entry of a matrix's diagonal."""
-        place = self.module.arange(len(matrix))
-        matrix[place, place] += number
-
-
-def arrays_on(device: str) -> Arrays:
-    """Return NumPy and LAPACK, or CuPy and cuSOLVER for "cuda"."""
-    if device == "cuda":
-        import cupy
-        from cupyx.lapack import posv
-
-        def take(array: NDArray[Any]) -> Any:
-            there = cupy.asarray(array)
-            cupy.cuda.get_current_stream().synchronize()  # threads with queues of their own wait
-            return there
-
-        idle: list[Any] = []  # kept, since freed memory is used again by the same stream only
-
-        @contextmanager
-        def queue() -> Iterator[None]:
-            stream = idle.pop() if idle else cupy.cuda.Stream(non_blocking=True)
-            with stream:
-                yield
-            idle.append(stream)
-
-        return Arrays(cupy, posv, take, queue)
-    from scipy.linalg import cho_factor, cho_solve
-
-    def solve(matrix: Any, right: Any) -> Any:
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        return cho_solve(factor, right, check_finite=False)
-
-    return Arrays(np, solve, np.asarray, nullcontext)
 
 
 class LinearSVMs:
@@ -97,7 +54,7 @@ class LinearSVMs:
         self._arrays = arrays
         self._by_rows = _BY_ROWS * features.shape[1] >= n_train
         self._table = features @ features.T if self._by_rows else features
-        self._squares = _to_host((features**2).sum(axis=1))
+        self._squares = to_host((features**2).sum(axis=1))
 
     def predictions(
         self,
@@ -130,13 +87,8 @@ class LinearSVMs:
             signs = self._arrays.take(np.where(target[train] == one, 1.0, -1.0))
             decisions.append(xp.stack([unseen @ w for w in _minima(system, signs, C)]))
         if len(classes) == 2:
-            return list(_to_host(decisions[0] > 0).astype(np.int64))
-        return list(_to_host(xp.stack(decisions).argmax(axis=0)))
-
-
-def _to_host(array: Any) -> NDArray[Any]:
-    host: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
-    return host
+            return list(to_host(decisions[0] > 0).astype(np.int64))
+        return list(to_host(xp.stack(decisions).argmax(axis=0)))
 
 
 class _Rows(NamedTuple):
