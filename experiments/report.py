@@ -29,11 +29,11 @@ run says so.
 Protocol: stratified 10-fold cross-validation, repeated with other shuffles. In every fold all
 choices are made on the training part: random graphs come from its graphs, D_max (3, 6, ..., 30),
 d (4, 6, 8), gamma (0.1, 0.3, 1, 3, 10 times 1 / median training distance) and, for WL-RGE, the
-depth (0..1, 0..2, 0..3, R random graphs at each depth) by leave-one-out ridge classification (all
-settings with 128 random graphs, the best eighth with 512), then C (1 to 1e7, features scaled to
-mean squared length 1) of a linear SVM without bias by 5 inner folds. R is the first power of two
-above the number of graphs, the paper's largest. The deviation is that of the means of repetitions,
-as in the paper; that of single folds is in the CSV. "Within" means: above the
+depth (0..1 to 0..4, R random graphs at each depth) by leave-one-out ridge classification (all
+settings with 128 random graphs, the best eighth with 512, the best 8 with all), then C (1 to 1e9,
+features scaled to mean squared length 1) of a linear SVM without bias by 5 inner folds. R is the
+first power of two above the number of graphs, the paper's largest. The deviation is that of the
+means of repetitions, as in the paper; that of single folds is in the CSV. "Within" means: above the
 paper, or below it by at most one of its deviations (half a point where the deviation is smaller).
 
 The paper gives no range of C and an absolute grid of gamma; of d it says, in its section on

@@ -139,13 +139,15 @@ def _finish_embedding(
         for place, setting in enumerate(settings)
     ]
     choices: dict[tuple[int, int, int], Choice] = {}
+    lock = threading.Lock()
 
     def judge(job: _Job, start: float) -> None:
         fold, R, place, setting = job
         choices[fold.number, R, place] = final_look(
             setting, columns, R, task.selection, task.target, arrays, fold
         )
-        seconds[fold.number] += time.perf_counter() - start
+        with lock:
+            seconds[fold.number] += time.perf_counter() - start
 
     _with_distances(columns, rivals, judge, arrays, task.n_jobs, progress and f"{progress}: finals")
     best: dict[tuple[int, int], _Job] = {}
@@ -163,10 +165,11 @@ def _finish_embedding(
             row["ridge_strength"] = choice.value
         row |= embedding_score(setting, columns, R, task.target, arrays, fold)
         row["seconds"] = time.perf_counter() - start + seconds[fold.number] / len(n_components)
-        rows[fold.number].append(row)
-        if len(rows[fold.number]) == len(n_components):
-            in_order = sorted(rows[fold.number], key=lambda row: row["n_components"])
-            journal.add(keys[fold.number], in_order)
+        with lock:
+            rows[fold.number].append(row)
+            if len(rows[fold.number]) == len(n_components):
+                in_order = sorted(rows[fold.number], key=lambda row: row["n_components"])
+                journal.add(keys[fold.number], in_order)
 
     _with_distances(columns, list(best.values()), score, arrays, task.n_jobs, progress)
 
@@ -223,12 +226,12 @@ def _with_distances(
     """Call ``work(job, when it began)`` in threads; what distances it needs are there then."""
     by_points: dict[tuple[Point, ...], list[_Job]] = {}
     widths: dict[Point, int] = {}
-    users: dict[Point, list[int]] = {}
+    users: dict[Point, set[int]] = {}
     for job in jobs:
         by_points.setdefault(job.setting.points, []).append(job)
         for point in job.setting.points:
             widths[point] = max(widths.get(point, 0), job.n_components)
-            users.setdefault(point, []).append(job.fold.number)
+            users.setdefault(point, set()).add(job.fold.number)
     left = {points: len(some) for points, some in by_points.items()}
     lock = threading.Lock()
 
@@ -244,9 +247,11 @@ def _with_distances(
                 still = {point for points, some in left.items() if some for point in points}
                 columns.forget(set(job.setting.points) - still, arrays.room)
 
-    # A GPU is busy with one job; the second thread prepares the next.
+    # A GPU is busy with one job; the second thread prepares the next. Points that are alike
+    # follow each other, since blocks that end at different depths share the others.
     threads = n_jobs if arrays.module is np else 2
-    _in_threads(one, [job for some in by_points.values() for job in some], threads, progress)
+    in_order = [job for points in sorted(by_points) for job in by_points[points]]
+    _in_threads(one, in_order, threads, progress)
 
 
 def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[Any]:
