@@ -88,6 +88,21 @@ def test_the_whole_way_from_graphs_to_features(wl_iterations, sampling):
     np.testing.assert_allclose(features, expected, rtol=1e-7)
 
 
+def test_weighted_graphs():
+    """Weights enter points and, as weighted degrees, masses."""
+    rng = np.random.default_rng(5)
+    graphs = [
+        gm.Graph(g.n_nodes, g.edges, edge_weights=rng.uniform(0.1, 9, g.n_edges))
+        for g in gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
+    ]
+    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    on_gpu = model.distances(graphs)
+    expected = model.set_params(device="cpu").distances(graphs)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-7)
+    plain = [gm.Graph(g.n_nodes, g.edges) for g in graphs]
+    assert not np.allclose(model.distances(plain), expected)
+
+
 @pytest.mark.parametrize("node_embedding", ["return-probability", "degree"])
 def test_every_choice_of_points_and_masses(node_embedding):
     graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
