@@ -42,9 +42,18 @@ def results_folder(options: argparse.Namespace) -> Path:
     return folder
 
 
-def update_csv(path: Path, rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:
-    """Write rows, in place of those with the same key; others stay."""
+def update_csv(
+    path: Path, rows: Sequence[Mapping[str, Any]], key: Sequence[str], *, about: Sequence[str] = ()
+) -> None:
+    """Write rows, in place of those with the same key; others stay.
+
+    With ``about``, columns that are the same in all rows given: none of the old rows about the
+    same stays.
+    """
     old = {tuple(row[name] for name in key): dict(row) for row in read_csv(path)}
+    if about:
+        same = [str(rows[0][name]) for name in about]
+        old = {k: row for k, row in old.items() if [row[name] for name in about] != same}
     for row in rows:
         text = {name: "" if value is None else str(value) for name, value in row.items()}
         old[tuple(text[name] for name in key)] = text

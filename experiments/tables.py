@@ -80,7 +80,12 @@ def main() -> None:
                 for value, n in counts.items()
             ]
             if chosen:
-                update_csv(folder / "choices.csv", chosen, list(chosen[0])[:4])
+                update_csv(
+                    folder / "choices.csv",
+                    chosen,
+                    ["dataset", "method", "parameter", "value"],
+                    about=["dataset", "method"],
+                )
             shares = {"negative_share": row.pop("negative_share", None)}
             count = {"negative_eigenvalues": row.pop("negative_eigenvalues", None)}
             line = {"dataset": name, **row, **count, **shares, "version": gm.__version__}

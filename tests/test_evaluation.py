@@ -1,6 +1,7 @@
 import json
 import multiprocessing
 import os
+import re
 import time
 
 import numpy as np
@@ -23,12 +24,14 @@ from graphmover.evaluation import (
 )
 from graphmover.evaluation._arrays import arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._folds import Fold, Setting, _best, final_look, settings_of
+from graphmover.evaluation._folds import Fold, Setting, _best, settings_of
+from graphmover.evaluation._methods import _code_of
 from graphmover.evaluation._selection import Choice, leave_one_out_ridge
 from graphmover.evaluation._svm import SVM_C, LinearSVMs
 from graphmover.transport._cuda_kernels import gpu_is_there
 
-GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
+#: More settings than there are finalists, so that parts of the training part are looked at.
+GRID = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.1, 0.3, 1.0, 3.0, 10.0]}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +52,7 @@ def methods(**parameters):
         "majority class",
         "bag of nodes",
         Method("RF", gm.RandomGraphEmbedding(sampling="uniform"), GRID),
-        Method("WL", gm.RandomGraphEmbedding(**small), {**GRID, "wl_iterations": [1]}, True),
+        Method("WL", gm.RandomGraphEmbedding(**small), {**GRID, "wl_iterations": [1, 2]}, True),
         EMDKernel("EMD", n_dimensions=(4,)),
     ]
 
@@ -119,18 +122,19 @@ def test_no_test_graph_influences_a_random_graph_or_a_choice(labelled, data, sam
     other = gm.Graph(3, [(0, 1), (1, 2)], node_labels=[0, 1, 7])
     changed = with_graph_replaced(labelled, 17, other)
     embedding = gm.RandomGraphEmbedding(sampling=sampling)
-    grid = {"max_random_nodes": [3, 9], "n_dimensions": [4], "gamma": [0.3, 3.0]}
+    tried = [Method("m", embedding, GRID), EMDKernel("k", n_dimensions=(2, 4))]
     results = [
-        evaluate(graphs, data.target, [Method("m", embedding, grid)], n_components=24, n_folds=4)
+        evaluate(graphs, data.target, tried, n_components=24, n_folds=4)
         for graphs in (labelled, changed)
     ]
     folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=1, random_state=0)
     splits = list(folds.split(data.target, data.target))
     [fold] = [number for number, (_, test) in enumerate(splits) if 17 in test]
-    rows = [result.folds[fold] for result in results]
-    for row in rows:
-        del row["seconds"], row["accuracy"]
-    assert rows[0] == rows[1]
+    for place in (fold, 4 + fold):  # of either method
+        rows = [result.folds[place] for result in results]
+        for row in rows:
+            del row["seconds"], row["accuracy"]
+        assert rows[0] == rows[1]
     parts = [train for train, _ in splits]
     point = Point(9, 4, 0)
     distances = []
@@ -212,19 +216,19 @@ def test_the_best_with_all_random_graphs_is_chosen(data):
     grid = {"max_random_nodes": [2, 30], "gamma": [0.1, 1.0, 10.0]}
     method = Method("m", gm.RandomGraphEmbedding(use_node_labels=False), grid)
     chosen = evaluate(data.graphs, data.target, [method], n_components=300, n_folds=3).folds
-    for row, fold in zip(chosen, _split(data.target, 3, 1, 0), strict=True):
-        columns = RandomColumns(data.graphs, method.embedding, [fold.train], 300, seed=0)
+    parts = [fold.train for fold in _split(data.target, 3, 1, 0)]
+    columns = RandomColumns(data.graphs, method.embedding, parts, 300, seed=0)
+    for row, (number, train) in zip(chosen, enumerate(parts), strict=True):
+        judged = {}
         for point in method.points():
-            columns.compute(point, 300, None, [0])
-        alone = fold._replace(number=0)
-        judged = [
-            (final_look(s, columns, 300, "ridge", data.target, arrays_on("cpu"), alone), s.row())
-            for s in settings_of(method, columns, 300, alone)
-        ]
-        best = max(judged, key=lambda pair: pair[0][:2])
-        assert len(judged) == 6
-        assert row["selection_accuracy"] == best[0].accuracy
-        assert {key: row[key] for key in best[1]} == best[1]
+            columns.compute(point, 300, None, [number])
+            distances = columns.of_fold(number, point, 300)[train]
+            for gamma in (0.1, 1.0, 10.0):
+                features = np.exp(-gamma / np.median(distances[:, :128]) * distances)
+                choice = leave_one_out_ridge(features, data.target[train])
+                judged[point.max_random_nodes, gamma] = choice.accuracy, choice.minus_error
+        assert row["selection_accuracy"] == max(judged.values())[0]
+        assert judged[row["max_random_nodes"], row["gamma"]] == pytest.approx(max(judged.values()))
 
 
 def test_a_look_lets_settings_of_every_depth_go_on():
@@ -252,6 +256,28 @@ def test_tables_are_kept_while_there_is_room(data):
     columns.compute(points[0], 16, None, [0])
     for point, table in zip(points, before, strict=True):
         assert np.array_equal(columns.of_fold(0, point, 16), table)
+
+
+def test_numbers_may_be_numpys_and_given_twice(data):
+    grid = {"max_random_nodes": np.arange(3, 7, 3), "gamma": np.array([0.3, 1.0])}
+    method = Method("m", gm.RandomGraphEmbedding(), grid)
+    numbers = [np.int64(8), 4, 8]
+    found = evaluate(data.graphs, data.target, [method], n_components=numbers, n_folds=3)
+    assert [row["n_components"] for row in found.folds] == [4, 8] * 3
+    kernels = KernelMatrices("k", {h: np.eye(60) for h in np.arange(2.0)})
+    assert len(evaluate(data.graphs, data.target, [kernels], n_folds=3).summary()) == 1
+
+
+def test_functions_are_told_apart_by_what_they_compute():
+    def degrees(graphs):
+        return np.diff(graphs.indptr)[:, None] * 1.0
+
+    def method(function):
+        return Method("m", gm.RandomGraphEmbedding(node_embedding=function)).fingerprint
+
+    assert method(degrees) == method(degrees)
+    assert " at 0x" not in repr(_code_of(degrees))
+    assert method(lambda graphs: 3 * degrees(graphs)) != method(lambda graphs: 2 * degrees(graphs))
 
 
 def test_the_kernel_of_all_distances():
@@ -325,12 +351,14 @@ def _evaluate_slowly(graphs, target, path):
     evaluate(graphs, target, methods(), n_components=32, n_folds=3, n_repeats=3, journal=path)
 
 
-def test_a_killed_evaluation_goes_on(labelled, data, tmp_path):
+@pytest.mark.parametrize("seen", ['ridge finalist"', " finalist 1", "RF .*inner_accuracy"])
+def test_a_killed_evaluation_goes_on(labelled, data, tmp_path, seen):
+    """Whether settings were being looked at, finalists judged or the best of them scored."""
     path = tmp_path / "folds.jsonl"
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_evaluate_slowly, args=(labelled, data.target, path))
     process.start()
-    while not path.exists() or path.read_text().count("RF ") < 2:
+    while not path.exists() or len(re.findall(seen, path.read_text())) < 2:
         assert process.is_alive(), "it ended before it was killed"
         time.sleep(0.002)
     process.kill()
@@ -340,9 +368,9 @@ def test_a_killed_evaluation_goes_on(labelled, data, tmp_path):
         file.write('{"key": "RF')  # what a kill may leave of a line
     _evaluate_slowly(labelled, data.target, path)
     finished = path.read_text().splitlines(keepends=True)
-    complete = [line for line in kept if line.endswith("\n")]
-    assert 3 < len(complete) < len(finished) == 1 + 5 * 9 + 2 * 9  # two methods have finalists
-    assert finished[: len(complete)] == complete
+    folds = [line for line in kept if line.endswith("\n") and " finalist" not in line]
+    assert 3 < len(folds) < len(finished) == 1 + 5 * 9  # finalists are of no use any more
+    assert finished[: len(folds)] == folds
     options = {"n_components": 32, "n_folds": 3}
     resumed = evaluate(labelled, data.target, methods(), n_repeats=3, journal=path, **options)
     assert path.read_text() == "".join(finished)  # nothing was left to do
@@ -415,6 +443,12 @@ def test_paper_methods_have_the_papers_grids():
         ({"methods": ["GCN"]}, r"majority class, .* WL-RGE\(ASG\), EMD, .*got 'GCN'"),
         ({"selection": "luck"}, "selection must be one of ridge, svm, got 'luck'"),
         ({"n_components": 0}, "n_components must be at least 1, got 0"),
+        ({"n_components": []}, "n_components is empty"),
+        (
+            {"methods": [gm.RandomGraphEmbedding(4)] * 2},
+            r"two methods are called 'RGE\(ASG\), D_max",
+        ),
+        ({"y": np.arange(60) < 2, "n_folds": 2}, "and 2 of each outside every fold"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"journal": os.path.join("no", "j")}, "there is no folder no"),
     ],

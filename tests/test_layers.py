@@ -72,6 +72,7 @@ ORDER = [
     "_cuda_pipeline",
     "embedding",
     "theory",
+    "evaluation._arrays",
     "evaluation._columns",
     "evaluation._methods",
     "evaluation._selection",

@@ -16,7 +16,7 @@ from graphmover._checks import require_whole
 from graphmover.datasets import Dataset
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation._emd_kernel import emd_kernel, negative_part
-from graphmover.evaluation._folds import Fold, Rows, bags_of_nodes
+from graphmover.evaluation._folds import FINAL_GRAPHS, LOOKS, Fold, Rows, bags_of_nodes
 from graphmover.evaluation._journal import Journal
 from graphmover.evaluation._methods import (
     BASELINES,
@@ -27,6 +27,8 @@ from graphmover.evaluation._methods import (
     paper_methods,
 )
 from graphmover.evaluation._running import Task, finish
+from graphmover.evaluation._selection import INNER_FOLDS, KERNEL_C
+from graphmover.evaluation._svm import SVM_C
 from graphmover.evaluation._table import Evaluation
 from graphmover.interop import as_graph_batch
 from graphmover.streaming import Content
@@ -72,8 +74,8 @@ def evaluate(
 
     In every fold random graphs come from the training part, the setting with the best
     leave-one-out accuracy of ridge classification there is taken, then the C of a linear SVM
-    by inner folds of it; the test part is looked at once. Distances are computed once for
-    all folds, and serve all gamma, C and numbers of random graphs.
+    by inner folds of it; the test part is looked at once. All folds share distances, which
+    serve all gamma, C and numbers of random graphs.
 
     Parameters
     ----------
@@ -97,7 +99,7 @@ def evaluate(
         Threads, for distances and for folds; None is 1, -1 is all cores. Results do not
         depend on it.
     device : {"cpu", "cuda", "auto"}
-        What computes distances.
+        What computes distances, compares finalists and fits SVMs.
     journal : path, optional
         A file that keeps the results of finished folds: the same call goes on after a kill, and
         one with more repetitions or methods adds to it.
@@ -128,20 +130,24 @@ def evaluate(
     several = n_components if isinstance(n_components, Sequence) else [n_components]
     for number in several:
         require_whole("n_components", number, least=1)
-    numbers = sorted(several)
+    if not len(several):
+        raise ValueError("n_components is empty, expected numbers of random graphs")
+    numbers = sorted({int(number) for number in several})
     if isinstance(methods, str) or not isinstance(methods, Iterable):
         raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
     chosen = [_method(method) for method in methods]
+    _require_different_names(chosen)
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
-    shared = (content.digest(), n_folds, random_state, __version__)
+    rule = (LOOKS, FINAL_GRAPHS, SVM_C, KERNEL_C, INNER_FOLDS)
+    shared = (content.digest(), n_folds, random_state, __version__, rule)
     finished = Journal(journal, hashlib.blake2b(repr(shared).encode()).hexdigest())
     task = Task(batch, target, folds, selection, random_state, n_jobs, device)
     rows: Rows = []
     for method, fixed in chosen:
         own = [fixed] if fixed else numbers
-        name = method if isinstance(method, str) else method.name
+        name = _name_of(method)
         keys = [_key(method, own, selection, fold) for fold in folds]
         todo = {number: key for number, key in enumerate(keys) if key not in finished}
         if todo:
@@ -153,6 +159,22 @@ def evaluate(
                 complete = {**found, **row}
                 rows.append({column: complete.get(column) for column in _COLUMNS})
     return Evaluation(rows)
+
+
+def _name_of(method: AnyMethod) -> str:
+    return method if isinstance(method, str) else method.name
+
+
+def _require_different_names(chosen: list[tuple[AnyMethod, int | None]]) -> None:
+    known: set[tuple[str, int | None]] = set()
+    for method, fixed in chosen:
+        name = _name_of(method)
+        if (name, fixed) in known:
+            raise ValueError(
+                f"two methods are called {name!r}, and results could not be told apart: give an "
+                f"estimator a name of its own by Method(name, estimator)"
+            )
+        known.add((name, fixed))
 
 
 def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
@@ -168,11 +190,12 @@ def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
     elif values.dtype.kind not in "biuUSO":
         raise ValueError(f"y has the type {values.dtype}, expected a class for each graph")
     classes, target, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(classes) < 2 or counts.min() < n_folds:
+    left = counts.min() - -(-counts.min() // n_folds)  # graphs of the rarest class to train on
+    if len(classes) < 2 or counts.min() < n_folds or left < 2:
         raise ValueError(
             f"y has {len(classes)} classes, the rarest ({classes[np.argmin(counts)]}) with "
-            f"{counts.min()} graphs, expected at least 2 classes and n_folds={n_folds} graphs of "
-            f"each"
+            f"{counts.min()} graphs, expected at least 2 classes, n_folds={n_folds} graphs of each "
+            f"and 2 of each outside every fold"
         )
     return target.astype(np.int64)
 

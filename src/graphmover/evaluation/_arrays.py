@@ -41,11 +41,17 @@ def arrays_on(device: str) -> Arrays:
 
         @contextmanager
         def queue() -> Iterator[None]:
-            stream = idle.pop() if idle else cupy.cuda.Stream(non_blocking=True)
-            with stream:
-                yield
-            idle.append(stream)
+            try:
+                stream = idle.pop()
+            except IndexError:
+                stream = cupy.cuda.Stream(non_blocking=True)
+            try:
+                with stream:
+                    yield
+            finally:
+                idle.append(stream)
 
+        cupy.get_default_memory_pool().free_all_blocks()  # of streams that are no more
         free, _ = cupy.cuda.Device().mem_info
         return Arrays(cupy, posv, take, queue, free // 3)
     return HOST

@@ -43,6 +43,19 @@ def emd_kernel(nodes: NodeEmbeddings, *, n_jobs: int | None = None, device: str 
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
+    return centred(-0.5 * all_distances(nodes, n_jobs=n_jobs, device=device))
+
+
+def centred(kernel: Floats) -> Floats:
+    """Return ``J K J``: the mean of each row and each column is 0."""
+    means = kernel.mean(axis=0)
+    return np.asarray(kernel - means - means[:, np.newaxis] + means.mean())
+
+
+def all_distances(
+    nodes: NodeEmbeddings, *, n_jobs: int | None = None, device: str = "cpu"
+) -> Floats:
+    """Return the exact distances between all graphs."""
     empty = np.flatnonzero(nodes.node_counts == 0)
     if len(empty):
         raise ValueError(f"graph {empty[0]} has no nodes: it is infinitely far from all others")
@@ -52,9 +65,7 @@ def emd_kernel(nodes: NodeEmbeddings, *, n_jobs: int | None = None, device: str 
         right = earth_movers_distance(nodes[block], nodes[start:], n_jobs=n_jobs, device=device)
         distances[block, start:] = right
         distances[start:, block] = right.T
-    means = distances.mean(axis=0)
-    kernel: Floats = -0.5 * (distances - means - means[:, np.newaxis] + means.mean())
-    return kernel
+    return distances
 
 
 def negative_part(kernel: Floats) -> tuple[int, float]:
@@ -83,6 +94,6 @@ def kernel_fold(
         if choice[:2] > best[:2]:
             best, best_name = choice, name
     kernel = kernels[best_name]
-    count, share = negative_part(kernel[np.ix_(fold.train, fold.train)])
+    count, share = negative_part(centred(kernel[np.ix_(fold.train, fold.train)]))
     row = {told_by: best_name, "negative_eigenvalues": count, "negative_share": share}
     return [{**row, **svm_score(KernelSVMs(kernel), target, fold, best)}]

@@ -38,7 +38,7 @@ class Look(NamedTuple):
 LOOKS = Look(128, 1000, 8, 1 / 8), Look(512, 2000, 8)
 
 #: Finalists are compared with all random graphs on so many graphs.
-_FINAL_GRAPHS = 2000
+FINAL_GRAPHS = 2000
 
 #: The first random graphs tell the unit of gamma.
 _COLUMNS_OF_UNIT = 128
@@ -75,11 +75,13 @@ class Setting(NamedTuple):
         return cls(tuple(Point(*point) for point in points), gamma, tuple(units))
 
 
-def columns_looked_at(method: Method, n_components: int) -> int:
+def columns_looked_at(method: Method, n_components: int, selection: str) -> int:
     """How many random graphs of each point finding the finalists needs."""
+    few = min(n_components, _COLUMNS_OF_UNIT)
     blocks = method.blocks()
-    widths = [_per_point(look, block, n_components) for look in LOOKS for block in blocks]
-    return max(*widths, min(n_components, _COLUMNS_OF_UNIT))
+    if selection == "svm" or len(blocks) * len(method.gammas) <= LOOKS[-1].most:
+        return few  # all are finalists
+    return max(few, *(_per_point(look, block, n_components) for look in LOOKS for block in blocks))
 
 
 def _per_point(look: Look, points: tuple[Point, ...], n_components: int) -> int:
@@ -175,13 +177,13 @@ def final_look(
 ) -> Choice:
     """Return how well a finalist does on the training part, with all random graphs."""
     with arrays.queue():
-        rows = _some_of(fold, _FINAL_GRAPHS) if selection == "ridge" else None
+        if selection == "svm":
+            machines = _machines(setting, columns, n_components, arrays, fold)
+            return choose_c(machines, fold.train, target, fold.seed)
+        rows = _some_of(fold, FINAL_GRAPHS)
         tables = [columns.of_fold(fold.number, p, n_components, rows) for p in setting.points]
         features = arrays.module.concatenate(setting.features(tables), axis=1)
-        if rows is not None:
-            return leave_one_out_ridge(features, target[rows], arrays)
-        machines = LinearSVMs(features, len(fold.train), arrays)
-        return choose_c(machines, fold.train, target, fold.seed)
+        return leave_one_out_ridge(features, target[rows], arrays)
 
 
 def embedding_score(
@@ -191,12 +193,20 @@ def embedding_score(
     target: NDArray[np.int64],
     arrays: Arrays,
     fold: Fold,
+    choice: Choice | None,
 ) -> dict[str, Any]:
-    """Return the row of one setting: the SVM's C, and accuracies on both parts."""
+    """Return the row of one setting: the SVM's C, unless chosen before, and its accuracies."""
     with arrays.queue():
-        tables = [columns.of_fold(fold.number, p, n_components) for p in setting.points]
-        features = arrays.module.concatenate(setting.features(tables), axis=1)
-        return svm_score(LinearSVMs(features, len(fold.train), arrays), target, fold)
+        machines = _machines(setting, columns, n_components, arrays, fold)
+        return svm_score(machines, target, fold, choice)
+
+
+def _machines(
+    setting: Setting, columns: RandomColumns, n_components: int, arrays: Arrays, fold: Fold
+) -> LinearSVMs:
+    tables = [columns.of_fold(fold.number, p, n_components) for p in setting.points]
+    features = arrays.module.concatenate(setting.features(tables), axis=1)
+    return LinearSVMs(features, len(fold.train), arrays)
 
 
 def svm_score(

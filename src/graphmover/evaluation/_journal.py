@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ class Journal:
             return
         require_writable(self._path)
         header = json.dumps({"format": _FORMAT, "fingerprint": fingerprint}) + "\n"
+        self._header = header
         if not self._path.exists() or not self._path.stat().st_size:
             self._path.write_text(header)
             return
@@ -43,8 +45,8 @@ class Journal:
         *lines, unfinished = text.split("\n")
         if not lines or lines[0] + "\n" != header:
             raise ValueError(
-                f"{self._path} is the journal of other graphs, classes, folds, seeds or versions: "
-                f"name another file, or delete this one"
+                f"{self._path} is the journal of other graphs, classes, folds, seeds, versions or "
+                f"ways of choosing: name another file, or delete this one"
             )
         for line in lines[1:]:
             record = json.loads(line)
@@ -58,9 +60,24 @@ class Journal:
     def __getitem__(self, key: str) -> Any:
         return self._results[key]
 
+    def drop(self, useless: Callable[[str], bool]) -> None:
+        """Forget the results with such keys."""
+        with self._lock:
+            useful = {key: value for key, value in self._results.items() if not useless(key)}
+            self._results = useful
+            if self._path is None:
+                return
+            new = self._path.with_name(self._path.name + ".new")
+            with open(new, "w") as file:
+                file.write(self._header)
+                file.writelines(_line(key, result) for key, result in self._results.items())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self._path)
+
     def add(self, key: str, result: Any) -> None:
         """Keep a result; it is on disk when this returns."""
-        line = json.dumps({"key": key, "result": result}) + "\n"
+        line = _line(key, result)
         with self._lock:
             self._results[key] = json.loads(line)["result"]
             if self._path is not None:
@@ -68,3 +85,7 @@ class Journal:
                     file.write(line)
                     file.flush()
                     os.fsync(file.fileno())
+
+
+def _line(key: str, result: Any) -> str:
+    return json.dumps({"key": key, "result": result}) + "\n"

@@ -89,7 +89,7 @@ class Method:
     def gammas(self) -> list[float]:
         """The values of gamma, relative or not."""
         own = 1.0 if self.relative_gamma else float(self.embedding.gamma)
-        return list(self.grid.get("gamma", [own]))
+        return [float(gamma) for gamma in self.grid.get("gamma", [own])]
 
     def blocks(self) -> list[tuple[Point, ...]]:
         """Return all other settings: the features of several points stand side by side."""
@@ -98,7 +98,10 @@ class Method:
         dimensions = self.grid.get("n_dimensions", [own.n_dimensions])
         iterations = self.grid.get("wl_iterations", [own.wl_iterations])
         return [
-            tuple(Point(size, d, h) for h in (range(last + 1) if self.stack_depths else [last]))
+            tuple(
+                Point(int(size), int(d), int(h))
+                for h in (range(last + 1) if self.stack_depths else [last])
+            )
             for size, d, last in product(sizes, dimensions, iterations)
         ]
 
@@ -113,11 +116,21 @@ class Method:
         elsewhere = ("device", "n_components", "n_jobs", "random_state", "verbose")
         for name in (*elsewhere, *Point._fields):  # points are part of the blocks
             del parameters[name]
+        if callable(parameters["node_embedding"]):
+            parameters["node_embedding"] = _code_of(parameters["node_embedding"])
         content = repr((sorted(parameters.items()), self.blocks(), self.gammas))
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
     def __repr__(self) -> str:
         return f"Method({self.name!r}, {len(self.blocks()) * len(self.gammas)} settings)"
+
+
+def _code_of(function: Any) -> tuple[Any, ...]:
+    """Return what two functions share if they compute alike, in every process."""
+    code = getattr(function, "__code__", None)
+    content = (code.co_code, code.co_names, repr(code.co_consts)) if code else ()
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return function.__module__, name, *content
 
 
 @dataclass(frozen=True)
@@ -173,6 +186,10 @@ class KernelMatrices:
             raise ValueError(f"{name!r} has no kernel matrix")
         self.n_graphs = len(next(iter(self.matrices.values())))
         for key, matrix in self.matrices.items():
+            if not isinstance(key, str | int | float):
+                raise TypeError(
+                    f"a kernel matrix of {name!r} is called {key!r}, expected a string or a number"
+                )
             if matrix.shape != (self.n_graphs, self.n_graphs):
                 raise ValueError(
                     f"kernel matrix {key!r} of {name!r} has the shape {matrix.shape}, expected "

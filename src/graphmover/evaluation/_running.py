@@ -16,7 +16,7 @@ from tqdm import tqdm
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.evaluation._arrays import Arrays, arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._emd_kernel import emd_kernel, kernel_fold
+from graphmover.evaluation._emd_kernel import all_distances, kernel_fold
 from graphmover.evaluation._folds import (
     Fold,
     Rows,
@@ -105,7 +105,8 @@ def _kernels(
         nodes = embed_nodes(
             task.graphs, d, use_node_labels=method.use_node_labels, n_jobs=task.n_jobs
         )
-        kernels[d] = emd_kernel(nodes, n_jobs=task.n_jobs, device=task.device)
+        # Not centred: SVMs are blind to it, and the means of all graphs would know the test part.
+        kernels[d] = -0.5 * all_distances(nodes, n_jobs=task.n_jobs, device=task.device)
     return "n_dimensions", kernels
 
 
@@ -114,8 +115,8 @@ class _Job(NamedTuple):
 
     fold: Fold
     n_components: int
-    number: int  # among the finalists
     setting: Setting
+    key: str  # of the judgement in the journal
 
 
 def _finish_embedding(
@@ -129,41 +130,45 @@ def _finish_embedding(
     """Find the finalists of every fold, choose the best of them, and score that."""
     parts, most = [fold.train for fold in task.folds], n_components[-1]
     columns = RandomColumns(task.graphs, method.embedding, parts, most, task.seed, task.device)
-    _find_finalists(method, task, n_components, keys, journal, columns, progress)
     arrays = arrays_on(device_for(task.device, len(task.graphs) * most))
-    seconds = {number: journal[key + _FINALISTS]["seconds"] for number, key in keys.items()}
+    _find_finalists(method, task, n_components, keys, journal, columns, arrays, progress)
     rivals = [
-        _Job(task.folds[number], R, place, Setting.of_json(*setting))
+        _Job(task.folds[number], R, Setting.of_json(*setting), f"{key}{_FINALIST} {place} of {R}")
         for number, key in keys.items()
-        for R, settings in zip(n_components, journal[key + _FINALISTS]["settings"], strict=True)
+        for R, settings in zip(n_components, journal[key + _FINALIST]["settings"], strict=True)
         for place, setting in enumerate(settings)
     ]
-    choices: dict[tuple[int, int, int], Choice] = {}
-    lock = threading.Lock()
+    # Blocks that end at different depths share the others: they follow each other.
+    rivals.sort(key=lambda job: job.setting.points)
 
     def judge(job: _Job, start: float) -> None:
-        fold, R, place, setting = job
-        choices[fold.number, R, place] = final_look(
-            setting, columns, R, task.selection, task.target, arrays, fold
-        )
-        with lock:
-            seconds[fold.number] += time.perf_counter() - start
+        fold, R, setting, key = job
+        choice = final_look(setting, columns, R, task.selection, task.target, arrays, fold)
+        journal.add(key, {"seconds": time.perf_counter() - start, "choice": choice})
 
-    _with_distances(columns, rivals, judge, arrays, task.n_jobs, progress and f"{progress}: finals")
-    best: dict[tuple[int, int], _Job] = {}
+    unjudged = [job for job in rivals if job.key not in journal]
+    words = progress and f"{progress}: finalists"
+    _with_distances(columns, unjudged, judge, arrays, task.n_jobs, words, "finalist")
+    chosen: dict[tuple[int, int], tuple[Choice, _Job]] = {}
+    seconds = {number: journal[key + _FINALIST]["seconds"] for number, key in keys.items()}
     for job in rivals:
-        held = best.setdefault((job.fold.number, job.n_components), job)
-        if _choice_of(job, choices)[:2] > _choice_of(held, choices)[:2]:  # ties: the first
-            best[job.fold.number, job.n_components] = job
+        judgement = journal[job.key]
+        choice = Choice(*judgement["choice"])
+        held, _ = chosen.setdefault((job.fold.number, job.n_components), (choice, job))
+        if choice[:2] > held[:2]:  # ties: the first
+            chosen[job.fold.number, job.n_components] = choice, job
+        seconds[job.fold.number] += judgement["seconds"]
     rows: dict[int, Rows] = {number: [] for number in keys}
+    lock = threading.Lock()
 
     def score(job: _Job, start: float) -> None:
-        fold, R, _, setting = job
-        choice = _choice_of(job, choices)
+        fold, R, setting, _ = job
+        choice, _ = chosen[fold.number, R]
         row = {"n_components": R, **setting.row(), "selection_accuracy": choice.accuracy}
         if task.selection == "ridge":
             row["ridge_strength"] = choice.value
-        row |= embedding_score(setting, columns, R, task.target, arrays, fold)
+        known = choice if task.selection == "svm" else None  # C is chosen already
+        row |= embedding_score(setting, columns, R, task.target, arrays, fold, known)
         row["seconds"] = time.perf_counter() - start + seconds[fold.number] / len(n_components)
         with lock:
             rows[fold.number].append(row)
@@ -171,15 +176,19 @@ def _finish_embedding(
                 in_order = sorted(rows[fold.number], key=lambda row: row["n_components"])
                 journal.add(keys[fold.number], in_order)
 
-    _with_distances(columns, list(best.values()), score, arrays, task.n_jobs, progress)
+    best = [job for _, job in chosen.values()]
+    best.sort(key=lambda job: job.setting.points, reverse=True)  # the last distances are there yet
+    _with_distances(columns, best, score, arrays, task.n_jobs, progress, "fold")
+
+    def of_a_finished_fold(key: str) -> bool:
+        fold_key, is_part, _ = key.rpartition(_FINALIST)
+        return bool(is_part) and fold_key in journal
+
+    journal.drop(of_a_finished_fold)
 
 
-#: What the key of a fold's finalists ends with.
-_FINALISTS = " finalists"
-
-
-def _choice_of(job: _Job, choices: Mapping[tuple[int, int, int], Choice]) -> Choice:
-    return choices[job.fold.number, job.n_components, job.number]
+#: What follows a fold's key in those of its finalists and of judgements on them.
+_FINALIST = " finalist"
 
 
 def _find_finalists(
@@ -189,15 +198,16 @@ def _find_finalists(
     keys: Mapping[int, str],
     journal: Journal,
     columns: RandomColumns,
+    arrays: Arrays,
     progress: str | None,
 ) -> None:
     """Keep in the journal which settings of each fold are worth all random graphs."""
-    todo = {number: key + _FINALISTS for number, key in keys.items()}
+    todo = {number: key + _FINALIST for number, key in keys.items()}
     todo = {number: key for number, key in todo.items() if key not in journal}
     if not todo:
         return
     start = time.perf_counter()
-    few = columns_looked_at(method, n_components[-1])
+    few = columns_looked_at(method, n_components[-1], task.selection)
     for point in _bar(method.points(), "distances", progress):
         columns.compute(point, few, task.n_jobs, todo)
     preparing = (time.perf_counter() - start) / len(todo)
@@ -212,7 +222,7 @@ def _find_finalists(
 
     folds = [task.folds[number] for number in todo]
     _in_threads(find, folds, task.n_jobs, progress and f"{progress}: choosing")
-    columns.forget(method.points())
+    columns.forget(method.points(), arrays.room if arrays.module is np else 0)
 
 
 def _with_distances(
@@ -222,6 +232,7 @@ def _with_distances(
     arrays: Arrays,
     n_jobs: int | None,
     progress: str | None,
+    unit: str,
 ) -> None:
     """Call ``work(job, when it began)`` in threads; what distances it needs are there then."""
     by_points: dict[tuple[Point, ...], list[_Job]] = {}
@@ -247,11 +258,9 @@ def _with_distances(
                 still = {point for points, some in left.items() if some for point in points}
                 columns.forget(set(job.setting.points) - still, arrays.room)
 
-    # A GPU is busy with one job; the second thread prepares the next. Points that are alike
-    # follow each other, since blocks that end at different depths share the others.
+    # A GPU is busy with one job; the second thread prepares the next.
     threads = n_jobs if arrays.module is np else 2
-    in_order = [job for points in sorted(by_points) for job in by_points[points]]
-    _in_threads(one, in_order, threads, progress)
+    _in_threads(one, [job for some in by_points.values() for job in some], threads, progress, unit)
 
 
 def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[Any]:
@@ -260,11 +269,15 @@ def _bar(things: Iterable[Any], words: str, progress: str | None) -> Iterable[An
 
 
 def _in_threads(
-    function: Callable[[Any], None], jobs: Sequence[Any], n_jobs: int | None, progress: str | None
+    function: Callable[[Any], None],
+    jobs: Sequence[Any],
+    n_jobs: int | None,
+    progress: str | None,
+    unit: str = "fold",
 ) -> None:
     def one(rows: slice) -> None:
         function(jobs[rows.start])
 
     one_each = np.ones(len(jobs), np.int64)
     with single_threaded_blas():  # folds are the threads
-        for_each_chunk(one, one_each, most=1, n_jobs=n_jobs, progress=progress, unit="fold")
+        for_each_chunk(one, one_each, most=1, n_jobs=n_jobs, progress=progress, unit=unit)

@@ -125,8 +125,9 @@ class KernelSVMs:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
-        unit = abs(self._kernel[train, train].mean()) or 1.0
-        seen = self._kernel[np.ix_(train, train)] / unit
+        seen = self._kernel[np.ix_(train, train)]
+        unit = abs(seen.diagonal().mean() - seen.mean()) or 1.0  # squared distance to the centre
+        seen = seen / unit
         unseen = self._kernel[np.ix_(test, train)] / unit
         found = []
         for strength in C:
