@@ -52,7 +52,7 @@ def update_csv(
     """
     old = {tuple(row[name] for name in key): dict(row) for row in read_csv(path)}
     if about:
-        same = [str(rows[0][name]) for name in about]
+        same = ["" if rows[0][name] is None else str(rows[0][name]) for name in about]
         old = {k: row for k, row in old.items() if [row[name] for name in about] != same}
     for row in rows:
         text = {name: "" if value is None else str(value) for name, value in row.items()}

@@ -2,7 +2,8 @@
 
 python experiments/report.py
 
-A cell that was not run says so. `notes.csv` holds what is to be said of a cell below the paper's.
+A cell that was not run says so. `notes.csv` holds what is to be said of a cell, above all of one
+below the paper's.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ d (4, 6, 8), gamma (0.1, 0.3, 1, 3, 10 times 1 / median training distance) and, 
 depth (0..1 to 0..4, R random graphs at each depth) by leave-one-out ridge classification (all
 settings with 128 random graphs, the best eighth with 512, the best 8 with all), then C (1 to 1e9,
 features scaled to mean squared length 1) of a linear SVM without bias by 5 inner folds. R is the
-first power of two above the number of graphs, the paper's largest. The deviation is that of the
-means of repetitions, as in the paper; that of single folds is in the CSV. "Within" means: above the
-paper, or below it by at most one of its deviations (half a point where the deviation is smaller).
+first power of two above the number of graphs, the largest in the paper's figures; its tables do not
+state it, so that some cells were run with four times as many random graphs too. The deviation is
+that of the means of repetitions, as in the paper; that of single folds is in the CSV. "Within"
+means: above the paper, or below it by at most one of its deviations (half a point where the
+deviation is smaller).
 
 The paper gives no range of C and an absolute grid of gamma; of d it says, in its section on
 scalability, that 6 is used as before. "PTC" is the set with hydrogens, as the paper's statistics
@@ -57,28 +60,40 @@ def percent(row: dict[str, str]) -> str:
 
 def accuracies(results: Path) -> str:
     """Return the paper's cells beside ours, and a count."""
-    measured = {(row["dataset"], row["method"]): row for row in read_csv(results / "accuracy.csv")}
+    measured: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in read_csv(results / "accuracy.csv"):
+        measured.setdefault((row["dataset"], row["method"]), []).append(row)
     notes = {(row["dataset"], row["method"]): row["note"] for row in read_csv(HERE / "notes.csv")}
-    lines, run, within, cells = [], 0, 0, 0
+    lines, counts = [], dict.fromkeys(["cells", "run", "within", "with more"], 0)
     for cell in read_csv(HERE / "paper.csv"):
         place = (cell["dataset"], cell["method"])
+        counted = "RGE" in cell["method"]  # the EMD kernel is there to be compared with
+        counts["cells"] += counted
         paper = f"{cell['mean']} +- {cell['std']}"
-        counts = "RGE" in cell["method"]
-        cells += counts
-        row = measured.get(place)
-        if row is None:
-            lines.append([*place, paper, NOT_RUN, "", "", "", ""])
+        rows = sorted(measured.get(place, []), key=lambda row: int(row["n_components"] or 0))
+        if not rows:
+            lines.append([*place, paper, NOT_RUN, *[""] * 4])
             continue
-        difference = 100 * float(row["mean"]) - float(cell["mean"])
-        met = difference >= -max(float(cell["std"]), 0.5)
-        run, within = run + counts, within + (counts and met)
-        protocol = f"{row['repeats']} x {row['folds']}"
-        note = notes.get(place, "" if met else "no note yet")
-        verdict = "yes" if met else f"no: {note}"
-        R = row["n_components"] or "-"
-        lines.append([*place, paper, percent(row), f"{difference:+.2f}", verdict, protocol, R])
-    head = ["set", "method", "paper", "graphmover", "difference", "within", "repeats x folds", "R"]
-    count = f"Cells of RGE: {cells}. Run: {run}. Within: {within}.\n"
+        differences = [100 * float(row["mean"]) - float(cell["mean"]) for row in rows]
+        met = [difference >= -max(float(cell["std"]), 0.5) for difference in differences]
+        if counted:
+            counts["run"] += 1
+            counts["within"] += met[0]
+            counts["with more"] += met[-1]
+        note = notes.get(place, "" if met[-1] else "no note yet")
+        line = [*place, paper]
+        for number in (0, -1) if len(rows) > 1 else (0,):
+            row, yes = rows[number], "yes" if met[number] else "no"
+            R = f", R = {int(row['n_components']):,}" if row["n_components"] else ""
+            protocol = f"{row['repeats']} x {row['folds']}{R}"
+            line += [f"{percent(row)} ({protocol})", f"{differences[number]:+.2f}, {yes}"]
+        lines.append([*line, *[""] * (7 - len(line)), note])
+    head = ["set", "method", "paper", "graphmover (repeats x folds, R)", "difference, within"]
+    head += ["with four times as many random graphs", "difference, within", "remarks"]
+    count = (
+        f"Cells of RGE: {counts['cells']}. Run: {counts['run']}. Within: {counts['within']}; with "
+        f"four times as many random graphs, where that was run: {counts['with more']}.\n"
+    )
     return f"{count}\n{table(head, lines)}"
 
 
@@ -125,10 +140,11 @@ def choices(results: Path) -> str:
     """Return what was chosen on the training parts, the share of folds in per cent."""
     words = {"n_dimensions": "d", "max_random_nodes": "D_max", "wl_iterations": "depth"}
     words |= {"gamma": "gamma", "C": "C"}
-    found: dict[tuple[str, str], dict[str, list[tuple[float, int]]]] = {}
+    found: dict[tuple[str, ...], dict[str, list[tuple[float, int]]]] = {}
     for row in read_csv(results / "choices.csv"):
         if "RGE" in row["method"] and row["parameter"] in words:
-            cell = found.setdefault((row["dataset"], row["method"]), {})
+            place = (row["dataset"], row["method"], f"{int(row['n_components']):,}")
+            cell = found.setdefault(place, {})
             pair = (float(row["value"]), int(row["folds"]))
             cell.setdefault(row["parameter"], []).append(pair)
     lines = []
@@ -140,7 +156,7 @@ def choices(results: Path) -> str:
             shares = [f"{value:g}: {100 * folds / total:.0f}" for value, folds in pairs]
             line.append(", ".join(shares) if len(pairs) > 1 or parameter != "wl_iterations" else "")
         lines.append(line)
-    return table(["set", "method", *words.values()], lines) if lines else NOT_RUN
+    return table(["set", "method", "R", *words.values()], lines) if lines else NOT_RUN
 
 
 def options(results: Path) -> str:

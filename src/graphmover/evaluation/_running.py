@@ -235,6 +235,8 @@ def _with_distances(
     unit: str,
 ) -> None:
     """Call ``work(job, when it began)`` in threads; what distances it needs are there then."""
+    if not jobs:
+        return
     by_points: dict[tuple[Point, ...], list[_Job]] = {}
     widths: dict[Point, int] = {}
     users: dict[Point, set[int]] = {}
