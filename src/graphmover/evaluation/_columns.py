@@ -67,7 +67,8 @@ class RandomColumns:
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
         self._sources: list[tuple[int, int]] = []
         self._columns_of_fold: list[Indices] = []
-        if embedding.sampling == "anchor":
+        self._anchored = embedding.sampling == "anchor"
+        if self._anchored:
             self._draw_sources()
 
     def _draw_sources(self) -> None:
@@ -91,7 +92,7 @@ class RandomColumns:
     def of_fold(self, fold: int, point: Point, n_columns: int, rows: Indices | None = None) -> Any:
         """Return distances of some graphs, or of all, to the fold's first random graphs."""
         table = self._tables[point, self._ranges[fold, point.n_dimensions]]
-        if not self._columns_of_fold:
+        if not self._anchored:
             return table[:, :n_columns] if rows is None else table[rows, :n_columns]
         columns = self._columns_of_fold[fold][:n_columns]
         return table[:, columns] if rows is None else table[np.ix_(rows, columns)]
@@ -107,7 +108,7 @@ class RandomColumns:
         """Compute what `of_fold` returns for one point, and take it to where it is needed."""
         nodes = self._nodes(point, n_jobs)
         self._unneeded.pop(point, None)
-        width = self._n_drawn(n_columns) if self._sources else n_columns
+        width = self._n_drawn(n_columns) if self._anchored else n_columns
         for fold in folds:
             part = self._parts[fold]
             if (fold, point.n_dimensions) not in self._ranges:
@@ -138,7 +139,7 @@ class RandomColumns:
                 point.n_dimensions,
                 node_embedding=embedding.node_embedding,
                 node_mass=embedding.node_mass,
-                use_node_labels=False if embedding.sampling == "uniform" else labels,
+                use_node_labels=labels if self._anchored else False,
                 wl_iterations=point.wl_iterations,
                 n_jobs=n_jobs,
             )
@@ -148,14 +149,14 @@ class RandomColumns:
         """Return all that the training nodes tell about others: few folds differ in it."""
         points = nodes[part].points
         scale = scale_to_unit_cube(self._embedding.node_embedding, points)
-        if self._embedding.sampling == "anchor":
+        if self._anchored:
             return (scale,)
         return (scale, float(points.min()), float(points.max()))
 
     def _random_graphs(
         self, nodes: NodeEmbeddings, part: Indices, point: Point, n_columns: int
     ) -> NodeEmbeddings:
-        if not self._sources:
+        if not self._anchored:
             return sample_random_graphs(
                 nodes[part],
                 n_columns,
