@@ -94,7 +94,7 @@ def new_figure(n_panels: int = 1) -> tuple[Any, list[Any]]:
     panels = list(figure.subplots(1, n_panels, squeeze=False)[0])
     for panel in panels:
         panel.spines[["top", "right"]].set_visible(False)
-        panel.tick_params(labelsize=8)
+        panel.tick_params(which="both", labelsize=8)
     return figure, panels
 
 
