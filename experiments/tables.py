@@ -5,14 +5,16 @@ python experiments/tables.py --datasets MUTAG PTC
 With `--times 4` R is four times the paper's largest; tables hold both.
 
 A killed run goes on where it was; a run with more repetitions adds to what is there: the journals
-in the folder of results hold every fold.
+in the folder of results hold every fold. Those of the published results are there: to compute
+anew, name another folder by `--results`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
-from _common import arguments, quick_data, results_folder, update_csv
+from _common import arguments, quick_data, read_csv, results_folder, update_csv
 
 import graphmover as gm
 from graphmover.evaluation import EMDKernel, Method, evaluate, paper_methods
@@ -31,6 +33,15 @@ def quick(method: Method | EMDKernel) -> Method | EMDKernel:
         return replace(method, n_dimensions=(4,))
     iterations = {"wl_iterations": (1,)} if method.stack_depths else {}
     return replace(method, grid={**QUICK_GRID, **iterations})
+
+
+def repetitions(folder: Path, name: str, method: str, R: int) -> int:
+    """Return how many of a cell there are; fewer are not to take their place."""
+    for row in read_csv(folder / "accuracy.csv"):
+        same = (row["dataset"], row["method"]) == (name, method)
+        if same and row["n_components"] in ("", str(R)):
+            return int(row["repeats"])
+    return 0
 
 
 def main() -> None:
@@ -59,6 +70,11 @@ def main() -> None:
         for method in options.methods:
             if data.graphs.node_labels is None and ("labels" in method or "WL" in method):
                 continue  # the paper has no such cell either
+            if repetitions(folder, name, method, R) > repeats:
+                parser.error(
+                    f"{folder / 'accuracy.csv'} has more repetitions of {method} on {name}: name "
+                    f"another folder by --results"
+                )
             result = evaluate(
                 data.graphs,
                 data.target,
@@ -97,7 +113,8 @@ def main() -> None:
             line["seconds"] = round(line["seconds"], 1)
             update_csv(folder / "accuracy.csv", [line], ["dataset", "method", "n_components"])
             with_r = f"{method}, R = {row['n_components']}" if row["n_components"] else method
-            print(f"{name:12} {with_r:28} {100 * row['mean']:.2f} +- {100 * (row['std'] or 0):.2f}")
+            deviation = "(1 repetition)" if row["std"] is None else f"+- {100 * row['std']:.2f}"
+            print(f"{name:12} {with_r:28} {100 * row['mean']:.2f} {deviation}")
 
 
 if __name__ == "__main__":

@@ -207,7 +207,7 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
         (2, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
         (2, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
-        (1, ["evaluate", "TOY", "--folds", "20"], "expected at least 2 classes and --folds 20"),
+        (1, ["evaluate", "TOY", "--folds", "20"], "expected 20 or more with --folds 20: take fewer"),
         (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
         (1, ["datasets", "MUTGA"], "no set of the collection is like that. Did you mean MUTAG"),
         (1, ["convert", "TOY.zip", "x.jsonl"], "or zip TOY.zip. Did you mean the name TOY?"),
@@ -384,7 +384,7 @@ def test_evaluate(tu_folder, tmp_path):
     found = json.loads(answer.stdout)
     scores = {score["method"]: score["mean"] for score in found["summary"]}
     assert scores["majority class"] == pytest.approx(0.5)
-    assert scores["RGE(ASG), D_max = 20, d = 4"] > 0.8  # cycles and paths
+    assert scores["RGE(ASG)+labels, D_max = 20, d = 4"] > 0.8  # cycles and paths
     assert len(found["folds"]) == 3 * 2 * 3
     assert {row["max_random_nodes"] for row in found["folds"]} == {None, 20}
     shown = run(*command, "--method", "EMD", "--journal", "j.jsonl", cwd=tmp_path).stdout

@@ -279,6 +279,21 @@ def test_numbers_may_be_numpys_and_given_twice(data):
     assert len(evaluate(data.graphs, data.target, [kernels], n_folds=3).summary()) == 1
 
 
+def test_an_estimators_name_tells_what_it_does(labelled, data):
+    embedding = gm.RandomGraphEmbedding
+    names = {
+        "RGE(ASG)+labels, D_max = 20, d = 4": embedding(4),
+        "RGE(ASG), D_max = 20, d = 4": embedding(4, use_node_labels=False),
+        "RGE(ASG)+labels of depth 2, D_max = 20, d = 4": embedding(4, wl_iterations=2),
+        "RGE(RF), D_max = 20, d = 4": embedding(4, sampling="uniform"),
+        "RGE(ASG)+labels, D_max = 9, d = 4, node_mass = equal, gamma = 2": embedding(
+            4, max_random_nodes=9, node_mass="equal", gamma=2
+        ),
+    }
+    found = evaluate(labelled, data.target, names.values(), n_folds=2).summary()
+    assert [row["method"] for row in found] == list(names)
+
+
 def test_functions_are_told_apart_by_what_they_compute():
     def degrees(graphs):
         return np.diff(graphs.indptr)[:, None] * 1.0
@@ -451,7 +466,9 @@ def test_paper_methods_have_the_papers_grids():
         ({"y": np.r_[np.arange(59) % 2, np.nan]}, r"y\[59\] is nan, expected a class"),
         ({"y": np.arange(60) % 2 * 1j}, "y has the type complex128"),
         ({"y": np.zeros(60, int)}, "y has 1 classes"),
-        ({"y": np.r_[np.zeros(59, int), 1]}, r"rarest \(1\) with 1 graphs, .* n_folds=10"),
+        ({"y": np.r_[np.zeros(59, int), 1]}, "class 1 has 1 graphs, expected 10 .* n_folds=10"),
+        ({"y": [None, *range(59)]}, r"y\[0\] is None"),
+        ({"methods": []}, "methods is empty"),
         ({"y": np.zeros(7, int)}, r"y has the shape \(7,\), expected \(60,\)"),
         ({"methods": ["GCN"]}, r"majority class, .* WL-RGE\(ASG\), EMD, .*got 'GCN'"),
         ({"selection": "luck"}, "selection must be one of ridge, svm, got 'luck'"),
@@ -461,7 +478,7 @@ def test_paper_methods_have_the_papers_grids():
             {"methods": [gm.RandomGraphEmbedding(4)] * 2},
             r"two methods are called 'RGE\(ASG\), D_max",
         ),
-        ({"y": np.arange(60) < 2, "n_folds": 2}, "and 2 of each outside every fold"),
+        ({"y": np.arange(60) < 3, "n_folds": 2}, "class True has 3 graphs, expected 4 or more"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"journal": os.path.join("no", "j")}, "there is no folder no"),
     ],
@@ -491,7 +508,7 @@ def test_things_that_are_nearly_right_are_told(data, tmp_path):
         evaluate(data.graphs, data.target, journal=tmp_path / "vectors.csv")
 
 
-def test_bad_grids_are_refused():
+def test_bad_grids_are_refused(data):
     embedding = gm.RandomGraphEmbedding()
     with pytest.raises(ValueError, match="the grid of 'm' has 'depth', not one of"):
         Method("m", embedding, {"depth": [1]})
@@ -499,3 +516,13 @@ def test_bad_grids_are_refused():
         Method("m", embedding, {"gamma": []})
     with pytest.raises(ValueError, match="n_dimensions must be a whole number of at least 1"):
         Method("m", embedding, {"n_dimensions": [0]})
+    with pytest.raises((TypeError, ValueError), match="max_random_nodes must be a whole number"):
+        Method("m", embedding, {"max_random_nodes": [3.7]})
+    with pytest.raises(TypeError, match="grid of 'm' is None, expected a mapping"):
+        Method("m", embedding, None)
+    with pytest.raises(TypeError, match=r"expected Method\(name, estimator\), got"):
+        Method(embedding, "m")
+    with pytest.raises((TypeError, ValueError), match="gamma must be"):
+        Method("m", gm.RandomGraphEmbedding(gamma="auto"))
+    with pytest.raises(TypeError, match="n_components must be a whole number, got '16'"):
+        evaluate(data.graphs, data.target, ["EMD"], n_components="16")

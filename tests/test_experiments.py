@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +82,23 @@ def test_the_page_is_that_of_the_tables():
     assert report.report(FOLDER / "results", page) == page.read_text(), (
         "python experiments/report.py writes it"
     )
+
+
+def test_the_readme_counts_what_the_page_counts():
+    page = (FOLDER.parent / "docs" / "results.md").read_text()
+    numbers = r"Cells of RGE: (\d+). Run: (\d+). Within: (\d+); with.* run: (\d+)\."
+    counts = re.search(numbers, page).groups()
+    readme = " ".join((FOLDER.parent / "README.md").read_text().split())
+    sentence = (
+        r"the paper's (\d+) accuracies of RGE, (\d+) were .*? parts: (\d+) are .*? and (\d+) with"
+    )
+    assert re.search(sentence, readme).groups() == counts
+
+
+def test_fewer_repetitions_take_no_place(tmp_path):
+    line = {"dataset": "families", "method": "EMD", "n_components": "", "repeats": "10"}
+    table = ",".join(line) + "\n" + ",".join(line.values()) + "\n"
+    (tmp_path / "accuracy.csv").write_text(table)
+    with pytest.raises(AssertionError, match="has more repetitions of EMD on families"):
+        run("tables", "--quick", "--methods", "EMD", "--results", tmp_path)
+    assert (tmp_path / "accuracy.csv").read_text() == table

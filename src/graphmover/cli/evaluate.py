@@ -23,8 +23,8 @@ def evaluate(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="One of the paper's, with its grid: RGE(RF), RGE(ASG), RGE(ASG)+labels, "
-            "WL-RGE(ASG), EMD, EMD+labels. May be repeated.",
+            help="Beside both baselines, one of the paper's, with its grid: RGE(RF), RGE(ASG), "
+            "RGE(ASG)+labels, WL-RGE(ASG), EMD, EMD+labels. May be repeated.",
             show_default="the embedding that the options describe",
         ),
     ] = None,

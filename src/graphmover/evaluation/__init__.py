@@ -30,6 +30,7 @@ from graphmover.evaluation._running import Task, finish
 from graphmover.evaluation._selection import INNER_FOLDS, KERNEL_C
 from graphmover.evaluation._svm import SVM_C
 from graphmover.evaluation._table import Evaluation
+from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.streaming import Content
 
@@ -127,15 +128,18 @@ def evaluate(
     if selection not in SELECTIONS:
         raise ValueError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
     target = _classes(y, len(batch), n_folds)
-    several = n_components if isinstance(n_components, Sequence) else [n_components]
+    listed = isinstance(n_components, Sequence | np.ndarray) and not isinstance(n_components, str)
+    several: list[Any] = [*n_components] if listed else [n_components]  # type: ignore[misc]
     for number in several:
         require_whole("n_components", number, least=1)
-    if not len(several):
+    if not several:
         raise ValueError("n_components is empty, expected numbers of random graphs")
     numbers = sorted({int(number) for number in several})
     if isinstance(methods, str) or not isinstance(methods, Iterable):
         raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
-    chosen = [_method(method) for method in methods]
+    chosen = [_method(method, batch) for method in methods]
+    if not chosen:
+        raise ValueError("methods is empty, expected names or objects")
     _require_different_names(chosen)
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
@@ -171,8 +175,8 @@ def _require_different_names(chosen: list[tuple[AnyMethod, int | None]]) -> None
         name = _name_of(method)
         if (name, fixed) in known:
             raise ValueError(
-                f"two methods are called {name!r}, and results could not be told apart: give an "
-                f"estimator a name of its own by Method(name, estimator)"
+                f"two methods are called {name!r}, and results could not be told apart: give one a "
+                f"name of its own by Method(name, estimator); its R is then evaluate's n_components"
             )
         known.add((name, fixed))
 
@@ -189,27 +193,29 @@ def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
                 raise ValueError(f"y[{place}] is {wrong[0]}, expected a class for each graph")
     elif values.dtype.kind not in "biuUSO":
         raise ValueError(f"y has the type {values.dtype}, expected a class for each graph")
+    missing = [i for i, value in enumerate(values.tolist()) if value is None]
+    if missing:
+        raise ValueError(f"y[{missing[0]}] is None, expected a class for each graph")
     classes, target, counts = np.unique(values, return_inverse=True, return_counts=True)
-    left = counts.min() - -(-counts.min() // n_folds)  # graphs of the rarest class to train on
-    if len(classes) < 2 or counts.min() < n_folds or left < 2:
+    if len(classes) < 2:
+        raise ValueError(f"y has {len(classes)} classes, expected 2 or more")
+    rarest, fewest = classes[np.argmin(counts)], int(counts.min())
+    # Inner folds need 2 graphs of a class outside every fold.
+    needed = max(n_folds, 3 if n_folds > 2 else 4)
+    if fewest < needed:
         raise ValueError(
-            f"y has {len(classes)} classes, the rarest ({classes[np.argmin(counts)]}) with "
-            f"{counts.min()} graphs, expected at least 2 classes, n_folds={n_folds} graphs of each "
-            f"and 2 of each outside every fold"
+            f"class {rarest} has {fewest} graphs, expected {needed} or more with "
+            f"n_folds={n_folds}: take fewer folds, or leave the class out"
         )
     return target.astype(np.int64)
 
 
-def _method(method: Any) -> tuple[AnyMethod, int | None]:
+def _method(method: Any, batch: GraphBatch) -> tuple[AnyMethod, int | None]:
     """Return what a caller named, and the number of random graphs if it is fixed."""
     if isinstance(method, Method | EMDKernel | KernelMatrices):
         return method, None
     if isinstance(method, RandomGraphEmbedding):
-        kind = {"anchor": "ASG", "uniform": "RF"}.get(method.sampling, method.sampling)
-        name = f"RGE({kind}), D_max = {method.max_random_nodes}, d = {method.n_dimensions}"
-        if method.wl_iterations:
-            name = f"WL-{name}, h = {method.wl_iterations}"
-        return Method(name, method), method.n_components
+        return Method(_name_of_estimator(method, batch), method), method.n_components
     if isinstance(method, str) and method in BASELINES:
         return method, None
     known = paper_methods()
@@ -219,6 +225,25 @@ def _method(method: Any) -> tuple[AnyMethod, int | None]:
         f"methods must be Method, EMDKernel, KernelMatrices or RandomGraphEmbedding objects or of "
         f"{', '.join([*BASELINES, *known])}, got {reprlib.repr(method)}"
     )
+
+
+def _name_of_estimator(estimator: RandomGraphEmbedding, batch: GraphBatch) -> str:
+    """Return a name that tells all that is not the default."""
+    kind = {"anchor": "ASG", "uniform": "RF"}.get(estimator.sampling, estimator.sampling)
+    labels = estimator.use_node_labels
+    labelled = batch.node_labels is not None if labels == "auto" else labels
+    name = f"RGE({kind})"
+    if kind == "ASG" and (labelled or estimator.wl_iterations):
+        name += "+labels"
+        if estimator.wl_iterations:
+            name += f" of depth {estimator.wl_iterations}"
+    name += f", D_max = {estimator.max_random_nodes}, d = {estimator.n_dimensions}"
+    default = RandomGraphEmbedding()
+    for parameter in ("node_embedding", "node_mass", "gamma"):
+        value = getattr(estimator, parameter)
+        if value != getattr(default, parameter):
+            name += f", {parameter} = {getattr(value, '__name__', value)}"
+    return name
 
 
 def _split(target: NDArray[np.int64], n_folds: int, n_repeats: int, seed: int) -> list[Fold]:

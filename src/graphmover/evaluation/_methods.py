@@ -61,6 +61,15 @@ class Method:
     stack_depths: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not isinstance(self.embedding, RandomGraphEmbedding):
+            raise TypeError(
+                f"expected Method(name, estimator), got {self.name!r} and {self.embedding!r}"
+            )
+        if not isinstance(self.grid, Mapping):
+            raise TypeError(
+                f"the grid of {self.name!r} is {self.grid!r}, expected a mapping from parameters "
+                f'to lists of values, such as {{"gamma": [0.3, 1, 3]}}'
+            )
         known = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma")
         for name, values in self.grid.items():
             if name not in known:
@@ -88,8 +97,8 @@ class Method:
     @property
     def gammas(self) -> list[float]:
         """The values of gamma, relative or not."""
-        own = 1.0 if self.relative_gamma else float(self.embedding.gamma)
-        return [float(gamma) for gamma in self.grid.get("gamma", [own])]
+        own = 1.0 if self.relative_gamma else self.embedding.gamma
+        return [_plain(gamma) for gamma in self.grid.get("gamma", [own])]
 
     def blocks(self) -> list[tuple[Point, ...]]:
         """Return all other settings: the features of several points stand side by side."""
@@ -99,7 +108,7 @@ class Method:
         iterations = self.grid.get("wl_iterations", [own.wl_iterations])
         return [
             tuple(
-                Point(int(size), int(d), int(h))
+                Point(_plain(size), _plain(d), _plain(h))
                 for h in (range(last + 1) if self.stack_depths else [last])
             )
             for size, d, last in product(sizes, dimensions, iterations)
@@ -123,6 +132,11 @@ class Method:
 
     def __repr__(self) -> str:
         return f"Method({self.name!r}, {len(self.blocks()) * len(self.gammas)} settings)"
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's numbers as Python's: journals and fingerprints are to be the same for both."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _code_of(function: Any) -> tuple[Any, ...]:
