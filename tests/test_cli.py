@@ -207,7 +207,7 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
         (2, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
         (2, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
-        (1, ["evaluate", "TOY", "--folds", "20"], "expected 20 or more with --folds 20: take fewer"),
+        (1, ["evaluate", "TOY", "--folds", "20"], "expected 20 or more with --folds 20"),
         (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
         (1, ["datasets", "MUTGA"], "no set of the collection is like that. Did you mean MUTAG"),
         (1, ["convert", "TOY.zip", "x.jsonl"], "or zip TOY.zip. Did you mean the name TOY?"),
