@@ -43,7 +43,7 @@ def emd_kernel(nodes: NodeEmbeddings, *, n_jobs: int | None = None, device: str 
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
-    return centred(-0.5 * all_distances(nodes, n_jobs=n_jobs, device=device))
+    return centred(uncentred_kernel(nodes, n_jobs=n_jobs, device=device))
 
 
 def centred(kernel: Floats) -> Floats:
@@ -52,10 +52,10 @@ def centred(kernel: Floats) -> Floats:
     return np.asarray(kernel - means - means[:, np.newaxis] + means.mean())
 
 
-def all_distances(
+def uncentred_kernel(
     nodes: NodeEmbeddings, *, n_jobs: int | None = None, device: str = "cpu"
 ) -> Floats:
-    """Return the exact distances between all graphs."""
+    """Return ``-1/2 D``: each entry knows of its own two graphs alone."""
     empty = np.flatnonzero(nodes.node_counts == 0)
     if len(empty):
         raise ValueError(f"graph {empty[0]} has no nodes: it is infinitely far from all others")
@@ -65,7 +65,7 @@ def all_distances(
         right = earth_movers_distance(nodes[block], nodes[start:], n_jobs=n_jobs, device=device)
         distances[block, start:] = right
         distances[start:, block] = right.T
-    return distances
+    return -0.5 * distances
 
 
 def negative_part(kernel: Floats) -> tuple[int, float]:

@@ -181,8 +181,7 @@ def final_look(
             machines = _machines(setting, columns, n_components, arrays, fold)
             return choose_c(machines, fold.train, target, fold.seed)
         rows = _some_of(fold, FINAL_GRAPHS)
-        tables = [columns.of_fold(fold.number, p, n_components, rows) for p in setting.points]
-        features = arrays.module.concatenate(setting.features(tables), axis=1)
+        features = _features(setting, columns, n_components, arrays, fold, rows)
         return leave_one_out_ridge(features, target[rows], arrays)
 
 
@@ -204,9 +203,21 @@ def embedding_score(
 def _machines(
     setting: Setting, columns: RandomColumns, n_components: int, arrays: Arrays, fold: Fold
 ) -> LinearSVMs:
-    tables = [columns.of_fold(fold.number, p, n_components) for p in setting.points]
-    features = arrays.module.concatenate(setting.features(tables), axis=1)
+    features = _features(setting, columns, n_components, arrays, fold)
     return LinearSVMs(features, len(fold.train), arrays)
+
+
+def _features(
+    setting: Setting,
+    columns: RandomColumns,
+    n_components: int,
+    arrays: Arrays,
+    fold: Fold,
+    rows: NDArray[np.int64] | None = None,
+) -> Any:
+    """Return the features of some graphs, or of all, the blocks of a setting side by side."""
+    tables = [columns.of_fold(fold.number, p, n_components, rows) for p in setting.points]
+    return arrays.module.concatenate(setting.features(tables), axis=1)
 
 
 def svm_score(

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover.evaluation._arrays import Arrays, arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
-from graphmover.evaluation._emd_kernel import all_distances, kernel_fold
+from graphmover.evaluation._emd_kernel import kernel_fold, uncentred_kernel
 from graphmover.evaluation._folds import (
     Fold,
     Rows,
@@ -105,8 +105,8 @@ def _kernels(
         nodes = embed_nodes(
             task.graphs, d, use_node_labels=method.use_node_labels, n_jobs=task.n_jobs
         )
-        # Not centred: SVMs are blind to it, and the means of all graphs would know the test part.
-        kernels[d] = -0.5 * all_distances(nodes, n_jobs=task.n_jobs, device=task.device)
+        # SVMs are blind to centring, and the means of all graphs would know the test part.
+        kernels[d] = uncentred_kernel(nodes, n_jobs=task.n_jobs, device=task.device)
     return "n_dimensions", kernels
 
 
