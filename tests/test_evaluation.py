@@ -11,6 +11,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.svm import LinearSVC
 
 import graphmover as gm
+from graphmover import evaluation
 from graphmover.evaluation import (
     EMDKernel,
     KernelMatrices,
@@ -26,7 +27,7 @@ from graphmover.evaluation._arrays import arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._folds import Fold, Setting, _best, settings_of
 from graphmover.evaluation._methods import _code_of
-from graphmover.evaluation._selection import Choice, leave_one_out_ridge
+from graphmover.evaluation._selection import Choice, KernelSVMs, leave_one_out_ridge
 from graphmover.evaluation._svm import SVM_C, LinearSVMs
 from graphmover.transport._cuda_kernels import gpu_is_there
 
@@ -379,7 +380,7 @@ def _evaluate_slowly(graphs, target, path):
     evaluate(graphs, target, methods(), n_components=32, n_folds=3, n_repeats=3, journal=path)
 
 
-@pytest.mark.parametrize("seen", ['ridge finalist"', " finalist 1", "RF .*inner_accuracy"])
+@pytest.mark.parametrize("seen", [' finalist"', " finalist 1", "RF .*inner_accuracy"])
 def test_a_killed_evaluation_goes_on(labelled, data, tmp_path, seen):
     """Whether settings were being looked at, finalists judged or the best of them scored."""
     path = tmp_path / "folds.jsonl"
@@ -412,6 +413,26 @@ def test_a_killed_evaluation_goes_on(labelled, data, tmp_path, seen):
         assert {**same, "seconds": 0} == {**row, "seconds": 0}
     with pytest.raises(ValueError, match=r"folds\.jsonl is the journal of other graphs"):
         evaluate(labelled[::-1], data.target, methods(), journal=path, **options)
+
+
+def test_another_rule_of_choosing_computes_its_own_methods_anew(data, tmp_path, monkeypatch):
+    path = tmp_path / "folds.jsonl"
+    options = {"n_components": 8, "n_folds": 3, "journal": path}
+    chosen = [
+        "majority class",
+        "bag of nodes",
+        Method("mine", gm.RandomGraphEmbedding()),
+        EMDKernel("EMD"),
+    ]
+    evaluate(data.graphs, data.target, chosen, **options)
+    before = path.read_text()
+    monkeypatch.setattr(evaluation, "KERNEL_C", (2.0,))
+    monkeypatch.setattr(KernelSVMs, "range_of_c", (2.0,))
+    found = evaluate(data.graphs, data.target, chosen, **options)
+    added = path.read_text().removeprefix(before).splitlines()
+    assert len(added) == 3
+    assert all('"EMD ' in line for line in added)
+    assert {row["C"] for row in found.folds if row["method"] == "EMD"} == {2.0}
 
 
 def test_progress_tells_the_time_left_on_standard_error(data, capsys):

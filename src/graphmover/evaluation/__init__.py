@@ -20,6 +20,7 @@ from graphmover.evaluation._folds import FINAL_GRAPHS, LOOKS, Fold, Rows, bags_o
 from graphmover.evaluation._journal import Journal
 from graphmover.evaluation._methods import (
     BASELINES,
+    MAJORITY,
     AnyMethod,
     EMDKernel,
     KernelMatrices,
@@ -27,7 +28,7 @@ from graphmover.evaluation._methods import (
     paper_methods,
 )
 from graphmover.evaluation._running import Task, finish
-from graphmover.evaluation._selection import INNER_FOLDS, KERNEL_C
+from graphmover.evaluation._selection import INNER_FOLDS, KERNEL_C, STRENGTHS
 from graphmover.evaluation._svm import SVM_C
 from graphmover.evaluation._table import Evaluation
 from graphmover.graphs import GraphBatch
@@ -144,8 +145,7 @@ def evaluate(
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
-    rule = (LOOKS, FINAL_GRAPHS, SVM_C, KERNEL_C, INNER_FOLDS)
-    shared = (content.digest(), n_folds, random_state, __version__, rule)
+    shared = (content.digest(), n_folds, random_state, __version__)
     finished = Journal(journal, hashlib.blake2b(repr(shared).encode()).hexdigest())
     task = Task(batch, target, folds, selection, random_state, n_jobs, device)
     rows: Rows = []
@@ -256,9 +256,24 @@ def _split(target: NDArray[np.int64], n_folds: int, n_repeats: int, seed: int) -
     ]
 
 
-def _key(method: Any, n_components: Sequence[int], selection: str, fold: Fold) -> str:
+def _key(method: AnyMethod, n_components: Sequence[int], selection: str, fold: Fold) -> str:
     """Return what a finished fold is found by in the journal."""
+    rule = _rule(method, selection)
     if isinstance(method, str):
-        return f"{method} #{fold.number}"
+        return f"{method} #{fold.number} {rule}"
     key = f"{method.name} {method.fingerprint} #{fold.number}"
-    return f"{key} {list(n_components)} {selection}" if isinstance(method, Method) else key
+    if isinstance(method, Method):
+        key += f" {list(n_components)} {selection}"
+    return f"{key} {rule}"
+
+
+def _rule(method: AnyMethod, selection: str) -> str:
+    """Return what two ways of choosing share only if they choose alike."""
+    parts: tuple[Any, ...] = (SVM_C, INNER_FOLDS)
+    if method == MAJORITY:
+        parts = ()
+    elif isinstance(method, EMDKernel | KernelMatrices):
+        parts = (KERNEL_C, INNER_FOLDS)
+    elif isinstance(method, Method) and selection == "ridge":
+        parts = (LOOKS, FINAL_GRAPHS, STRENGTHS, SVM_C, INNER_FOLDS)
+    return hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()

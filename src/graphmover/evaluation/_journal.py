@@ -45,8 +45,8 @@ class Journal:
         *lines, unfinished = text.split("\n")
         if not lines or lines[0] + "\n" != header:
             raise ValueError(
-                f"{self._path} is the journal of other graphs, classes, folds, seeds, versions or "
-                f"ways of choosing: name another file, or delete this one"
+                f"{self._path} is the journal of other graphs, classes, folds, seeds or versions: "
+                f"name another file, or delete this one"
             )
         for line in lines[1:]:
             record = json.loads(line)

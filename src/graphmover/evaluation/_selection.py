@@ -15,10 +15,10 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: C for kernels: a larger one takes LIBSVM hours on those that are indefinite.
-KERNEL_C = tuple(10.0**power for power in range(6))
+KERNEL_C = tuple(10.0**power for power in range(-3, 6))
 
 #: Ridge strengths, relative to the mean squared length of a row.
-_STRENGTHS = 10.0 ** np.arange(-7, 3)
+STRENGTHS = tuple(10.0**power for power in range(-7, 3))
 
 #: Directions weaker than this share of the strongest are rounding errors.
 _NEGLIGIBLE = 1e-12
@@ -56,7 +56,7 @@ def leave_one_out_ridge(features: Any, target: Indices, arrays: Arrays = HOST) -
     xp = arrays.module
     wanted = arrays.take(np.where(target[:, np.newaxis] == np.arange(target.max() + 1), 1.0, -1.0))
     squares, directions = _left_singular_vectors(features, xp)
-    strengths = float(squares.sum()) / len(features) * arrays.take(_STRENGTHS)
+    strengths = float(squares.sum()) / len(features) * arrays.take(np.array(STRENGTHS))
     shrinkage = squares[:, np.newaxis] / (squares[:, np.newaxis] + strengths)
     leverages = (directions**2 @ shrinkage)[:, :, np.newaxis]
     along = shrinkage[:, :, np.newaxis] * (directions.T @ wanted)[:, np.newaxis]
@@ -67,7 +67,7 @@ def leave_one_out_ridge(features: Any, target: Indices, arrays: Arrays = HOST) -
     found = to_host(left_out.argmax(axis=2)) == target[:, np.newaxis]
     accuracies, errors = found.mean(axis=0), to_host(((left_out - wanted) ** 2).mean(axis=(0, 2)))
     best = np.lexsort((-errors, accuracies))[-1]
-    return Choice(float(accuracies[best]), -float(errors[best]), float(_STRENGTHS[best]))
+    return Choice(float(accuracies[best]), -float(errors[best]), STRENGTHS[best])
 
 
 def _left_singular_vectors(features: Any, xp: Any) -> tuple[Any, Any]:
