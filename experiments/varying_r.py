@@ -9,6 +9,7 @@ graphs, in every fold those of its training part.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from _common import (
@@ -26,16 +27,16 @@ import graphmover as gm
 from graphmover.evaluation import Method, evaluate, paper_methods
 
 SETS = ["ENZYMES", "NCI1", "NCI109", "IMDB-BINARY", "COLLAB"]
-GRID = {"max_random_nodes": (15,), "n_dimensions": (4,), "gamma": (0.3, 1.0, 3.0)}
-
-
+GRID = {"n_dimensions": (4,), "gamma": (0.3, 1.0, 3.0)}
+SIZE = 15
 VARIANTS = ["RGE(RF)", "RGE(ASG)", "RGE(ASG)+labels"]
 
 
-def embedding_seconds(data: gm.Dataset, method: Method, n_components: int, jobs: int) -> float:
+def embedding_seconds(data: gm.Dataset, method: Method, n_components: int, **where: Any) -> float:
     """Return the time of embedding all graphs with so many random graphs."""
+    [point] = method.points()
     model = method.embedding.set_params(
-        n_components=n_components, max_random_nodes=15, n_dimensions=4, random_state=0, n_jobs=jobs
+        n_components=n_components, random_state=0, **point._asdict(), **where
     )
     start = time.perf_counter()
     model.fit_transform(data.graphs)
@@ -51,14 +52,17 @@ def draw(rows: list[dict[str, str]], name: str) -> object:
     """Return the figure of one data set: accuracy and time."""
     figure, (left, right) = new_figure(2)
     own = [row for row in rows if row["dataset"] == name]
-    for style, method in zip(STYLES, dict.fromkeys(row["method"] for row in own), strict=False):
-        lines = sorted(
-            (r for r in own if r["method"] == method), key=lambda r: int(r["n_components"])
-        )
+    curves: dict[str, list[dict[str, str]]] = {}
+    for row in own:
+        size = int(row["max_random_nodes"])
+        label = row["method"] + (f", D_max = {size}" if size != SIZE else "")
+        curves.setdefault(label, []).append(row)
+    for style, (label, lines) in zip(STYLES, curves.items(), strict=False):
+        lines.sort(key=lambda row: int(row["n_components"]))
         R = [int(row["n_components"]) for row in lines]
         accuracy = [100 * float(row["mean"]) for row in lines]
         deviation = [100 * standard_error(row) for row in lines]
-        left.errorbar(R, accuracy, yerr=deviation, label=method, markersize=3, **style)
+        left.errorbar(R, accuracy, yerr=deviation, label=label, markersize=3, **style)
         right.plot(R, [float(row["seconds"]) for row in lines], markersize=3, **style)
     left.set(xlabel="random graphs R", ylabel="accuracy (%)", title=name)
     right.set(yscale="log", xlabel="random graphs R", ylabel="seconds to embed")
@@ -73,6 +77,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--datasets", nargs="+", default=SETS)
     parser.add_argument("--most", type=int, help="largest R; by default above the number of graphs")
+    parser.add_argument("--max-random-nodes", type=int, default=SIZE)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--methods", nargs="+", default=VARIANTS, choices=VARIANTS)
     options = parser.parse_args()
@@ -84,7 +89,8 @@ def main() -> None:
         for variant in options.methods:
             if data.graphs.node_labels is None and "labels" in variant:
                 continue
-            method = Method(variant, paper_methods()[variant].embedding, GRID)
+            grid = {"max_random_nodes": (options.max_random_nodes,), **GRID}
+            method = Method(variant, paper_methods()[variant].embedding, grid)
             result = evaluate(
                 data.graphs,
                 data.target,
@@ -97,15 +103,19 @@ def main() -> None:
                 journal=folder / f"varying_r-{name}.journal",
                 progress=True,
             )
-            embedding_seconds(data, method, numbers[0], options.jobs)  # compiles
+            where = {"n_jobs": options.jobs, "device": options.device}
+            embedding_seconds(data, method, numbers[0], **where)  # compiles
             rows = []
             for row in result.summary():
                 R = row["n_components"]
-                seconds = embedding_seconds(data, method, R, options.jobs)
+                seconds = embedding_seconds(data, method, R, **where)
                 kept = {key: row[key] for key in ("mean", "fold_std", "repeats", "folds")}
-                line = {"dataset": name, "method": method.name, "n_components": R, **kept}
-                rows.append({**line, "seconds": round(seconds, 4), "version": gm.__version__})
-            update_csv(folder / "varying_r.csv", rows, ["dataset", "method", "n_components"])
+                size = {"max_random_nodes": options.max_random_nodes}
+                line = {"dataset": name, "method": method.name, **size, "n_components": R, **kept}
+                timed = {"seconds": round(seconds, 4), "device": options.device}
+                rows.append({**line, **timed, "version": gm.__version__})
+            key = ["dataset", "method", "max_random_nodes", "n_components"]
+            update_csv(folder / "varying_r.csv", rows, key)
         save_figure(draw(read_csv(folder / "varying_r.csv"), name), folder / f"varying_r-{name}")
 
 
