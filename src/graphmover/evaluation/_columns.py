@@ -116,7 +116,7 @@ class RandomColumns:
             key = (point, self._ranges[fold, point.n_dimensions])
             if key not in self._tables or self._tables[key].shape[1] < width:
                 scaled = nodes.divided_by(key[1][0])
-                graphs = self._random_graphs(scaled, part, point, n_columns)
+                graphs = self._random_graphs(scaled, key[1], point, n_columns)
                 self._tables[key] = take(
                     earth_movers_distance(scaled, graphs, n_jobs=n_jobs, device=self._device)
                 )
@@ -151,14 +151,17 @@ class RandomColumns:
         scale = scale_to_unit_cube(self._embedding.node_embedding, points)
         if self._anchored:
             return (scale,)
-        return (scale, float(points.min()), float(points.max()))
+        # Rounded, so that folds share distances whose ranges differ by rounding errors alone.
+        low, high = (float(f"{end / scale:.12g}") for end in (points.min(), points.max()))
+        return (scale, low, high)
 
     def _random_graphs(
-        self, nodes: NodeEmbeddings, part: Indices, point: Point, n_columns: int
+        self, nodes: NodeEmbeddings, training_range: tuple[float, ...], point: Point, n_columns: int
     ) -> NodeEmbeddings:
         if not self._anchored:
+            ends = np.repeat(np.array(training_range[1:])[:, np.newaxis], nodes.n_dimensions, 1)
             return sample_random_graphs(
-                nodes[part],
+                NodeEmbeddings(ends, np.ones(2, np.int64), [0, 2]),
                 n_columns,
                 max_random_nodes=point.max_random_nodes,
                 sampling="uniform",
