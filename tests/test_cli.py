@@ -397,7 +397,7 @@ def test_evaluate(tu_folder, tmp_path):
     assert vain.returncode == 2
     assert "leave out --gamma: --method has a grid of its own for it" in vain.stderr
     other = run(*command, "--seed", "1", "--journal", "j.jsonl", cwd=tmp_path)
-    assert "j.jsonl is the journal of other graphs, classes, folds, seeds" in other.stderr
+    assert "j.jsonl is the journal of another evaluation, of different random_state" in other.stderr
 
 
 def test_datasets():

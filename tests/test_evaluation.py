@@ -411,8 +411,11 @@ def test_a_killed_evaluation_goes_on(labelled, data, tmp_path, seen):
             if all(row[name] == other[name] for name in ("method", "repeat", "fold"))
         ]
         assert {**same, "seconds": 0} == {**row, "seconds": 0}
-    with pytest.raises(ValueError, match=r"folds\.jsonl is the journal of other graphs"):
+    with pytest.raises(ValueError, match=r"folds\.jsonl .* different graphs or classes: name"):
         evaluate(labelled[::-1], data.target, methods(), journal=path, **options)
+    options = {"n_components": 32, "n_folds": 4, "random_state": 1}
+    with pytest.raises(ValueError, match=r"of different n_folds and random_state: name another"):
+        evaluate(labelled, data.target, methods(), journal=path, **options)
 
 
 def test_another_rule_of_choosing_computes_its_own_methods_anew(data, tmp_path, monkeypatch):

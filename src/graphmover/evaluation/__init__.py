@@ -145,8 +145,9 @@ def evaluate(
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
-    shared = (content.digest(), n_folds, random_state, __version__)
-    finished = Journal(journal, hashlib.blake2b(repr(shared).encode()).hexdigest())
+    shared: dict[str, str | int] = {"graphs or classes": content.digest(), "n_folds": int(n_folds)}
+    shared |= {"random_state": int(random_state), "version": __version__}
+    finished = Journal(journal, shared)
     task = Task(batch, target, folds, selection, random_state, n_jobs, device)
     rows: Rows = []
     for method, fixed in chosen:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from graphmover._files import require_writable
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Journal:
@@ -23,30 +23,35 @@ class Journal:
     ----------
     path : path or None
         A file that is there is gone on with.
-    fingerprint : str
-        Of the data and the settings that all results share; that in the file must be the same.
+    shared : mapping
+        What all results have in common, such as a fingerprint of the data; that in the file must
+        be the same.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None, shared: Mapping[str, str | int]
+    ) -> None:
         self._path = None if path is None else Path(path)
         self._results: dict[str, Any] = {}
         self._lock = threading.Lock()
         if self._path is None:
             return
         require_writable(self._path)
-        header = json.dumps({"format": _FORMAT, "fingerprint": fingerprint}) + "\n"
-        self._header = header
+        header = {"format": _FORMAT, **shared}
+        self._header = json.dumps(header) + "\n"
         if not self._path.exists() or not self._path.stat().st_size:
-            self._path.write_text(header)
+            self._path.write_text(self._header)
             return
         text = self._path.read_bytes().decode(errors="replace")
         if not text.startswith('{"format": '):
             raise ValueError(f"{self._path} is there already, and is no journal: name another file")
         *lines, unfinished = text.split("\n")
-        if not lines or lines[0] + "\n" != header:
+        found = json.loads(lines[0]) if lines else {}
+        other = [name for name, value in header.items() if found.get(name) != value]
+        if other:
             raise ValueError(
-                f"{self._path} is the journal of other graphs, classes, folds, seeds or versions: "
-                f"name another file, or delete this one"
+                f"{self._path} is the journal of another evaluation, of different "
+                f"{' and '.join(other)}: name another file, or delete this one"
             )
         for line in lines[1:]:
             record = json.loads(line)
