@@ -16,6 +16,7 @@ from graphmover.evaluation import (
     EMDKernel,
     KernelMatrices,
     Method,
+    _running,
     _split,
     bags_of_nodes,
     emd_kernel,
@@ -27,7 +28,7 @@ from graphmover.evaluation._arrays import arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._folds import Fold, Setting, _best, settings_of
 from graphmover.evaluation._methods import _code_of
-from graphmover.evaluation._selection import Choice, KernelSVMs, leave_one_out_ridge
+from graphmover.evaluation._selection import Choice, leave_one_out_ridge
 from graphmover.evaluation._svm import SVM_C, LinearSVMs
 from graphmover.transport._cuda_kernels import gpu_is_there
 
@@ -429,8 +430,8 @@ def test_another_rule_of_choosing_computes_its_own_methods_anew(data, tmp_path, 
     ]
     evaluate(data.graphs, data.target, chosen, **options)
     before = path.read_text()
-    monkeypatch.setattr(evaluation, "KERNEL_C", (2.0,))
-    monkeypatch.setattr(KernelSVMs, "range_of_c", (2.0,))
+    for module in (evaluation, _running):
+        monkeypatch.setattr(module, "EMD_C", (2.0,))
     found = evaluate(data.graphs, data.target, chosen, **options)
     added = path.read_text().removeprefix(before).splitlines()
     assert len(added) == 3

@@ -28,7 +28,7 @@ from graphmover.evaluation._methods import (
     paper_methods,
 )
 from graphmover.evaluation._running import Task, finish
-from graphmover.evaluation._selection import INNER_FOLDS, KERNEL_C, STRENGTHS
+from graphmover.evaluation._selection import EMD_C, INNER_FOLDS, KERNEL_C, STRENGTHS
 from graphmover.evaluation._svm import SVM_C
 from graphmover.evaluation._table import Evaluation
 from graphmover.graphs import GraphBatch
@@ -274,7 +274,7 @@ def _rule(method: AnyMethod, selection: str) -> str:
     if method == MAJORITY:
         parts = ()
     elif isinstance(method, EMDKernel | KernelMatrices):
-        parts = (KERNEL_C, INNER_FOLDS)
+        parts = (EMD_C if isinstance(method, EMDKernel) else KERNEL_C, INNER_FOLDS)
     elif isinstance(method, Method) and selection == "ridge":
         parts = (LOOKS, FINAL_GRAPHS, STRENGTHS, SVM_C, INNER_FOLDS)
     return hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()

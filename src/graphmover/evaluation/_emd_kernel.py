@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,15 +85,19 @@ def negative_part(kernel: Floats) -> tuple[int, float]:
 
 
 def kernel_fold(
-    told_by: str, kernels: Mapping[Any, Floats], target: NDArray[np.int64], fold: Fold
+    told_by: str,
+    kernels: Mapping[Any, Floats],
+    range_of_c: Sequence[float],
+    target: NDArray[np.int64],
+    fold: Fold,
 ) -> Rows:
     """Score the kernel and the C that did best on inner folds."""
     best, best_name = Choice(-1.0, 0.0, None), None
     for name, kernel in kernels.items():
-        choice = choose_c(KernelSVMs(kernel), fold.train, target, fold.seed)
+        choice = choose_c(KernelSVMs(kernel, range_of_c), fold.train, target, fold.seed)
         if choice[:2] > best[:2]:
             best, best_name = choice, name
     kernel = kernels[best_name]
     count, share = negative_part(centred(kernel[np.ix_(fold.train, fold.train)]))
     row = {told_by: best_name, "negative_eigenvalues": count, "negative_share": share}
-    return [{**row, **svm_score(KernelSVMs(kernel), target, fold, best)}]
+    return [{**row, **svm_score(KernelSVMs(kernel, range_of_c), target, fold, best)}]

@@ -48,6 +48,8 @@ class Journal:
         *lines, unfinished = text.split("\n")
         found = json.loads(lines[0]) if lines else {}
         other = [name for name, value in header.items() if found.get(name) != value]
+        if "format" in other:
+            other = ["format"]  # its names are others too
         if other:
             raise ValueError(
                 f"{self._path} is the journal of another evaluation, of different "

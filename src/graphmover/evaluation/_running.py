@@ -37,7 +37,7 @@ from graphmover.evaluation._methods import (
     KernelMatrices,
     Method,
 )
-from graphmover.evaluation._selection import Choice
+from graphmover.evaluation._selection import EMD_C, KERNEL_C, Choice
 from graphmover.graphs import GraphBatch
 from graphmover.node_embedding import embed_nodes
 from graphmover.transport import device_for
@@ -91,15 +91,15 @@ def finish(
 
 def _kernels(
     method: EMDKernel | KernelMatrices, task: Task, progress: str | None
-) -> tuple[str, Mapping[Any, NDArray[np.float64]]]:
-    """Return what tells kernels apart, and the kernels."""
+) -> tuple[str, Mapping[Any, NDArray[np.float64]], Sequence[float]]:
+    """Return what tells kernels apart, the kernels, and the values of C to choose from."""
     if isinstance(method, KernelMatrices):
         if method.n_graphs != len(task.graphs):
             raise ValueError(
                 f"{method.name!r} has kernels of {method.n_graphs} graphs, expected "
                 f"{len(task.graphs)}"
             )
-        return "kernel", method.matrices
+        return "kernel", method.matrices, KERNEL_C
     kernels = {}
     for d in _bar(method.n_dimensions, "distances", progress):
         nodes = embed_nodes(
@@ -107,7 +107,7 @@ def _kernels(
         )
         # SVMs are blind to centring, and the means of all graphs would know the test part.
         kernels[d] = uncentred_kernel(nodes, n_jobs=task.n_jobs, device=task.device)
-    return "n_dimensions", kernels
+    return "n_dimensions", kernels, EMD_C
 
 
 class _Job(NamedTuple):

@@ -14,8 +14,11 @@ from graphmover.evaluation._arrays import HOST, Arrays, to_host
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: C for kernels: none above 100 was ever chosen, and on indefinite ones it takes LIBSVM hours.
-KERNEL_C = tuple(10.0**power for power in range(-3, 4))
+#: C for kernels of the caller's own.
+KERNEL_C = tuple(10.0**power for power in range(-3, 6))
+
+#: C for the EMD kernel: none above 100 was ever chosen, and as it is indefinite LIBSVM takes hours.
+EMD_C = tuple(10.0**power for power in range(-3, 4))
 
 #: Ridge strengths, relative to the mean squared length of a row.
 STRENGTHS = tuple(10.0**power for power in range(-7, 3))
@@ -113,10 +116,8 @@ class KernelSVMs:
     Their bias makes them blind to centring: adding ``a_i + a_j`` to the kernel changes nothing.
     """
 
-    range_of_c: Sequence[float] = KERNEL_C
-
-    def __init__(self, kernel: Floats) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Floats, range_of_c: Sequence[float]) -> None:
+        self._kernel, self.range_of_c = kernel, range_of_c
 
     def predictions(
         self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
