@@ -34,25 +34,38 @@ Protocol: stratified 10-fold cross-validation, repeated with other shuffles. In 
 choices are made on the training part: random graphs come from its graphs, D_max (3, 6, ..., 30),
 d (4, 6, 8), gamma (0.1, 0.3, 1, 3, 10 times 1 / median training distance) and, for WL-RGE, the
 depth (0..1 to 0..4, R random graphs at each depth) by leave-one-out ridge classification (all
-settings with 128 random graphs, the best eighth with 512, the best 8 with all), then C (1 to 1e9,
+settings with 128 random graphs, the best eighth with 512, the best 8 with all; on 1,000, 2,000 and
+2,000 graphs of the training part at most), then C (1 to 1e9,
 features scaled to mean squared length 1) of a linear SVM without bias by 5 inner folds. The EMD
 kernel, indefinite as it is, gets LIBSVM's SVM; d and C (1e-3 to 1e3) are chosen by 5 inner folds.
 R is the first power of two above the number of graphs, the largest in the paper's figures; its
 tables do not state it, so that some cells were run with four times as many random graphs too. The
-deviation is that of the means of repetitions, as in the paper; that of single folds is in the CSV.
+deviation is that of the means of repetitions, as we read the paper; that of single folds is in the
+CSV. Its `seconds` are of machines with other work on them, and no benchmark.
 "Within" means: above the paper, or below it by at most one of its deviations (half a point where
 the deviation is smaller).
 
-The paper gives no range of C and an absolute grid of gamma; of d it says, in its section on
-scalability, that 6 is used as before. "PTC" is the set with hydrogens, as the paper's statistics
-tell. The bag of nodes sees labels or degrees and no structure: where it is level with RGE, as on
-MUTAG, or ahead of it, as on the IMDB sets, structure as RGE sees it adds nothing.
+The paper gives no range of C and an absolute grid of gamma; its d is 4, 6 or 8, the same for all
+variants on a set, while here every fold of every method chooses one. The ranges of C and of depths,
+and the comparison of 8 settings with all random graphs, were settled on training parts, but after
+earlier results on the same folds were known. "PTC" is the set with hydrogens, as the paper's
+statistics tell. The bag of nodes sees labels or degrees and no structure: where it is level with
+RGE, as on MUTAG, or ahead of it, as on the IMDB sets, structure as RGE sees it adds nothing.
 """
 
 
 AGAINST_R = """D_max = 15, unless a curve says otherwise, and d = 4 throughout, gamma chosen, one
-repetition; bars are standard errors. So the accuracy at the largest R is below that of the first
-table, where all is chosen. Times of COLLAB are of one NVIDIA H200."""
+repetition; bars are standard errors. In the first table all is chosen, over ten repetitions: its
+accuracies differ from those at the largest R here. Times of COLLAB are of one NVIDIA H200."""
+
+BESIDE_THE_KERNEL = """Times are of d = 4, both in the same run, one measurement each. RGE's
+accuracies are of one repetition at d = 4 with gamma chosen, the EMD kernel's those of the first
+table, with d chosen (on NCI1 and NCI109 one repetition, on the same folds). On NCI1 our EMD kernel
+is 2.6 points below the paper's (72.65), which RGE passes at R = 1,024 with D_max = 15. On ENZYMES
+the exact kernel is more accurate than RGE at the R of the first table; with four times as many
+random graphs RGE is level without labels (42.0 and 41.8), not with labels (48.2 and 50.6).
+
+"""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -73,7 +86,8 @@ def accuracies(results: Path) -> str:
     for row in read_csv(results / "accuracy.csv"):
         measured.setdefault((row["dataset"], row["method"]), []).append(row)
     notes = {(row["dataset"], row["method"]): row["note"] for row in read_csv(HERE / "notes.csv")}
-    lines, counts = [], dict.fromkeys(["cells", "run", "within", "with more"], 0)
+    lines, counts = [], dict.fromkeys(["cells", "run", "within", "with more", "both"], 0)
+    strictly, gained, lost = [0, 0], [], []
     for cell in read_csv(HERE / "paper.csv"):
         place = (cell["dataset"], cell["method"])
         counted = "RGE" in cell["method"]  # the EMD kernel is there to be compared with
@@ -89,6 +103,11 @@ def accuracies(results: Path) -> str:
             counts["run"] += 1
             counts["within"] += met[0]
             counts["with more"] += met[-1]
+            counts["both"] += len(rows) > 1
+            strictly[0] += differences[0] >= -float(cell["std"])
+            strictly[1] += differences[-1] >= -float(cell["std"])
+            if met[0] != met[-1]:
+                (gained if met[-1] else lost).append(" ".join(place))
         note = notes.get(place, "" if met[-1] else "no note yet")
         line = [*place, paper]
         for number in (0, -1) if len(rows) > 1 else (0,):
@@ -99,9 +118,13 @@ def accuracies(results: Path) -> str:
         lines.append([*line, *[""] * (7 - len(line)), note])
     head = ["set", "method", "paper", "graphmover (repeats x folds, R)", "difference, within"]
     head += ["with four times as many random graphs", "difference, within", "remarks"]
+    more, fewer = ", ".join(gained) or "none", ", ".join(lost) or "none"
     count = (
         f"Cells of RGE: {counts['cells']}. Run: {counts['run']}. Within: {counts['within']}; with "
         f"four times as many random graphs, where that was run: {counts['with more']}.\n"
+        f"\n{counts['both']} cells were run with both. Within with the larger R only: {more}; with "
+        f"the smaller only: {fewer}. By one deviation, without the half point: {strictly[0]} and "
+        f"{strictly[1]}.\n"
     )
     return f"{count}\n{table(head, lines)}"
 
@@ -202,7 +225,7 @@ def speedups(results: Path) -> str:
         rows.append([name, row["graphs"], *setting, *times, *both])
     head = ["set", "graphs", "D_max", "R", "RGE (s)", "EMD kernel (s)", "times as fast"]
     head += ["in the paper (its R)", "RGE accuracy at this R", "EMD accuracy"]
-    return table(head, rows) if rows else NOT_RUN
+    return BESIDE_THE_KERNEL + table(head, rows) if rows else NOT_RUN
 
 
 def slopes(results: Path) -> str:
@@ -219,9 +242,8 @@ def slopes(results: Path) -> str:
             lines.append([varied, f"{min(sizes):,} to {max(sizes):,}", *fitted])
     words = """Exponents of the processor's seconds, fitted to all sizes of a range. Up to 350 nodes
 node embedding is a dense solver, cubic in n; beyond, it grows no faster than n. Random graphs of
-more than some 8,000 nodes have so many components that all columns are known in closed form and
-depend on the degree alone: nodes of one degree become one point, and both parts take less time
-than before.
+16,384 nodes have so many components that all columns are known in closed form and depend on the
+degree alone: nodes of one degree become one point, and both parts take less time than at 4,096.
 
 """
     return words + table(["grows", "range", *PARTS], lines) if lines else NOT_RUN
