@@ -30,7 +30,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/node_embedding.py
 
 experiments: $(VENV)/.dev
-	for name in tables selection varying_r scaling convergence speedup; do \
+	for name in tables selection options varying_r scaling convergence speedup; do \
 	  $(BIN)/python experiments/$$name.py || exit 1; \
 	done
 	$(BIN)/python experiments/report.py

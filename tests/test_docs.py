@@ -39,7 +39,7 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys):
     if page.name == "command-line.md":
         shown = capsys.readouterr().out
         assert "1 x 3-fold cross-validation" in shown
-        assert re.search(r"majority class +1\d\.\d \+- \d\.\d %", shown)
+        assert re.search(r"majority class +1\d\.\d \+- +\d\.\d %", shown)
 
 
 def test_links_lead_somewhere():

@@ -5,7 +5,9 @@ import re
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.svm import LinearSVC
@@ -27,6 +29,7 @@ from graphmover.evaluation import (
 from graphmover.evaluation._arrays import arrays_on
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._folds import Fold, Setting, _best, settings_of
+from graphmover.evaluation._journal import Journal
 from graphmover.evaluation._methods import _code_of
 from graphmover.evaluation._selection import Choice, leave_one_out_ridge
 from graphmover.evaluation._svm import SVM_C, LinearSVMs
@@ -190,8 +193,8 @@ def test_results_depend_on_no_number_of_threads_and_smaller_runs_are_parts(label
 
 def test_the_summary_adds_up(labelled, data):
     result = evaluate(labelled, data.target, methods(), n_components=16, n_folds=3, n_repeats=2)
-    frame = pytest.importorskip("pandas").DataFrame(result.folds)
-    assert result.to_pandas().equals(frame)
+    frame = result.to_pandas()
+    assert frame.astype(object).where(frame.notna(), None).to_dict("records") == result.folds
     for score in result.summary():
         own = frame[frame.method == score["method"]]
         assert score["mean"] == pytest.approx(own.accuracy.mean())
@@ -412,10 +415,12 @@ def test_a_killed_evaluation_goes_on(labelled, data, tmp_path, seen):
             if all(row[name] == other[name] for name in ("method", "repeat", "fold"))
         ]
         assert {**same, "seconds": 0} == {**row, "seconds": 0}
-    with pytest.raises(ValueError, match=r"folds\.jsonl .* different graphs or classes: name"):
+    with pytest.raises(ValueError, match=r"folds\.jsonl .*, other graphs or classes: name"):
         evaluate(labelled[::-1], data.target, methods(), journal=path, **options)
     options = {"n_components": 32, "n_folds": 4, "random_state": 1}
-    with pytest.raises(ValueError, match=r"of different n_folds and random_state: name another"):
+    with pytest.raises(
+        ValueError, match=r"n_folds=3 not n_folds=4 and random_state=0 not random_state=1: name"
+    ):
         evaluate(labelled, data.target, methods(), journal=path, **options)
 
 
@@ -493,6 +498,21 @@ def test_paper_methods_have_the_papers_grids():
         ({"y": np.zeros(60, int)}, "y has 1 classes"),
         ({"y": np.r_[np.zeros(59, int), 1]}, "class 1 has 1 graphs, expected 10 .* n_folds=10"),
         ({"y": [None, *range(59)]}, r"y\[0\] is None"),
+        ({"y": ["a", "b"] * 29 + ["a", np.nan]}, r"y\[59\] is nan, expected a class"),
+        ({"y": pd.Series(["a", "b"] * 29 + ["a", pd.NA], dtype="string")}, r"y\[59\] is <NA>"),
+        ({"y": [np.inf, *[0.0, 1.0] * 29, 1.0]}, r"y\[0\] is inf, expected a class"),
+        ({"y": ["a", "b"] * 29 + [0, 1]}, "y has strings and numbers"),
+        ({"y": None}, r"y is a NoneType of the shape \(\), expected \(60,\)"),
+        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0"),
+        ({"device": "gpu", "methods": ["majority class"]}, "device must be one of"),
+        (
+            {"methods": ["majority class", "WL-RGE(ASG)"]},
+            r"'WL-RGE\(ASG\)' needs node labels, but not all graphs have them",
+        ),
+        (
+            {"methods": ["majority class", KernelMatrices("k", {"a": np.eye(3)})]},
+            "'k' has kernels of 3 graphs, expected 60",
+        ),
         ({"methods": []}, "methods is empty"),
         ({"y": np.zeros(7, int)}, r"y has the shape \(7,\), expected \(60,\)"),
         ({"methods": ["GCN"]}, r"majority class, .* WL-RGE\(ASG\), EMD, .*got 'GCN'"),
@@ -503,7 +523,10 @@ def test_paper_methods_have_the_papers_grids():
             {"methods": [gm.RandomGraphEmbedding(4)] * 2},
             r"two methods are called 'RGE\(ASG\), D_max",
         ),
-        ({"y": np.arange(60) < 3, "n_folds": 2}, "class True has 3 graphs, expected 4 or more"),
+        (
+            {"y": np.arange(60) < 3, "n_folds": 2},
+            "class True has 3 graphs, expected 4 or more with n_folds=2: take n_folds=3, or",
+        ),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"journal": os.path.join("no", "j")}, "there is no folder no"),
     ],
@@ -512,6 +535,55 @@ def test_bad_input_is_refused(data, options, message):
     arguments = {"y": data.target, **options}
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         evaluate(data.graphs, **arguments)
+
+
+def test_bad_methods_are_refused():
+    with pytest.raises(TypeError, match="kernel matrix 'a' of 'k' is a csr_matrix, expected"):
+        KernelMatrices("k", {"a": csr_matrix(np.eye(3))})
+    with pytest.raises(TypeError, match=r"kernel matrix 'a' of 'k' is a ndarray, expected .* real"):
+        KernelMatrices("k", {"a": np.eye(3) * 1j})
+    for wrong in (4, []):
+        with pytest.raises(ValueError, match=r"the n_dimensions of 'e' are .*, expected a list"):
+            EMDKernel("e", n_dimensions=wrong)
+    with pytest.raises(TypeError, match=r"has gamma=<generator .*, expected a list"):
+        Method("m", gm.RandomGraphEmbedding(), {"gamma": (g for g in [1, 2])})
+    with pytest.raises(TypeError, match="nodes is a list, expected what embed_nodes returns"):
+        emd_kernel([])
+
+
+def test_kernels_may_be_called_by_strings_and_numbers(data):
+    counts = bags_of_nodes(data.graphs)
+    kernels = KernelMatrices("k", {"counts": counts @ counts.T, 2: np.eye(60)})
+    found = evaluate(data.graphs, data.target, [kernels], n_folds=3)
+    found.folds[0]["kernel"] = 2
+    assert list(found.summary()[0]["choices"]["kernel"]) == ["2", "counts"]
+
+
+def test_whole_numbers_stay_whole_in_pandas(data):
+    methods = ["majority class", gm.RandomGraphEmbedding(8)]
+    frame = evaluate(data.graphs, data.target, methods, n_folds=3).to_pandas()
+    assert frame["n_components"].dtype == "Int64"
+    assert frame["n_components"].isna().sum() == 3
+
+
+def test_a_damaged_journal_is_named_with_its_line(data, tmp_path):
+    path = tmp_path / "j.jsonl"
+    evaluate(data.graphs, data.target, ["majority class"], n_folds=3, journal=path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], "", *lines[3:]]) + "\n")
+    with pytest.raises(ValueError, match=r"j\.jsonl, line 3, is damaged: delete the line"):
+        evaluate(data.graphs, data.target, ["majority class"], n_folds=3, journal=path)
+
+
+def test_two_evaluations_share_a_journal(tmp_path):
+    """What another process has added is kept when finalists are dropped."""
+    one, other = (Journal(tmp_path / "j.jsonl", {"n_folds": 3}) for _ in range(2))
+    one.add("a", 1)
+    one.add("a finalist", 0)
+    other.add("b", 2)
+    one.drop(lambda key: key.endswith("finalist"))
+    again = Journal(tmp_path / "j.jsonl", {"n_folds": 3})
+    assert (again["a"], again["b"], "a finalist" in again) == (1, 2, False)
 
 
 def test_classes_may_be_whole_floats(data):

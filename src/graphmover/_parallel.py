@@ -53,7 +53,7 @@ def for_each_chunk(
         What gives back the memory that chunks took. It is called after an error or Ctrl-C, and
         again whenever a chunk ends that was still being worked on then.
     """
-    n_threads = min(_number_of_threads(n_jobs), len(work))
+    n_threads = min(number_of_threads(n_jobs), len(work))
     with tqdm(total=len(work), desc=progress, unit=unit, disable=progress is None) as bar:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
             try:
@@ -94,7 +94,8 @@ def _raise_first(futures: Iterable[Future[None]]) -> None:
             future.result()
 
 
-def _number_of_threads(n_jobs: int | None) -> int:
+def number_of_threads(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` asks for: None is 1, -1 all cores."""
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0:

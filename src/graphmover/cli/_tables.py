@@ -16,7 +16,7 @@ def print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
     print(f"{'method':<{width}}   accuracy       seconds")
     for name, score in zip(names, scores, strict=True):
         deviation = score["fold_std"] if score["std"] is None else score["std"]
-        accuracy = f"{100 * score['mean']:5.1f} +- {100 * deviation:3.1f} %"
+        accuracy = f"{100 * score['mean']:5.1f} +- {100 * deviation:4.1f} %"
         print(f"{name:<{width}}   {accuracy}   {score['seconds']:5.1f}")
 
 

@@ -48,7 +48,7 @@ class Dataset:
     def _describe_target(self) -> str:
         if self.target is None:
             return "no target"
-        if self.target.dtype.kind in "iu":
+        if self.target.dtype.kind != "f":
             return f"{len(np.unique(self.target))} classes"
         n_values = 1 if self.target.ndim == 1 else self.target.shape[1]
         return f"{n_values} real target{'s' if n_values != 1 else ''}"

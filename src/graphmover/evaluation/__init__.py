@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphmover import __version__
 from graphmover._checks import require_whole
+from graphmover._parallel import number_of_threads
 from graphmover.datasets import Dataset
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation._emd_kernel import emd_kernel, negative_part
@@ -31,9 +32,11 @@ from graphmover.evaluation._running import Task, finish
 from graphmover.evaluation._selection import EMD_C, INNER_FOLDS, KERNEL_C, STRENGTHS
 from graphmover.evaluation._svm import SVM_C
 from graphmover.evaluation._table import Evaluation
+from graphmover.evaluation._target import classes_of
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.streaming import Content
+from graphmover.transport import device_for
 
 __all__ = [
     "EMDKernel",
@@ -128,7 +131,7 @@ def evaluate(
     require_whole("random_state", random_state, least=0)
     if selection not in SELECTIONS:
         raise ValueError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
-    target = _classes(y, len(batch), n_folds)
+    target = classes_of(y, len(batch), n_folds)
     listed = isinstance(n_components, Sequence | np.ndarray) and not isinstance(n_components, str)
     several: list[Any] = [*n_components] if listed else [n_components]  # type: ignore[misc]
     for number in several:
@@ -142,6 +145,10 @@ def evaluate(
     if not chosen:
         raise ValueError("methods is empty, expected names or objects")
     _require_different_names(chosen)
+    for method, _ in chosen:
+        _require_evaluable(method, batch)
+    number_of_threads(n_jobs)
+    device_for(device, 0)
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
@@ -182,33 +189,15 @@ def _require_different_names(chosen: list[tuple[AnyMethod, int | None]]) -> None
         known.add((name, fixed))
 
 
-def _classes(y: ArrayLike, n_graphs: int, n_folds: int) -> NDArray[np.int64]:
-    """Return classes as 0, 1, ..., or refuse what cannot be told apart in folds."""
-    values = np.asarray(y)
-    if values.shape != (n_graphs,):
-        raise ValueError(f"y has the shape {values.shape}, expected ({n_graphs},): one per graph")
-    if values.dtype.kind == "f":
-        for wrong in values[np.isnan(values)], values[values != np.round(values)]:
-            if len(wrong):
-                place = int(np.flatnonzero((values == wrong[0]) | np.isnan(values))[0])
-                raise ValueError(f"y[{place}] is {wrong[0]}, expected a class for each graph")
-    elif values.dtype.kind not in "biuUSO":
-        raise ValueError(f"y has the type {values.dtype}, expected a class for each graph")
-    missing = [i for i, value in enumerate(values.tolist()) if value is None]
-    if missing:
-        raise ValueError(f"y[{missing[0]}] is None, expected a class for each graph")
-    classes, target, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(classes) < 2:
-        raise ValueError(f"y has {len(classes)} classes, expected 2 or more")
-    rarest, fewest = classes[np.argmin(counts)], int(counts.min())
-    # Inner folds need 2 graphs of a class outside every fold.
-    needed = max(n_folds, 3 if n_folds > 2 else 4)
-    if fewest < needed:
+def _require_evaluable(method: AnyMethod, batch: GraphBatch) -> None:
+    """Refuse a method before others are computed in vain."""
+    if isinstance(method, KernelMatrices) and method.n_graphs != len(batch):
         raise ValueError(
-            f"class {rarest} has {fewest} graphs, expected {needed} or more with "
-            f"n_folds={n_folds}: take fewer folds, or leave the class out"
+            f"{method.name!r} has kernels of {method.n_graphs} graphs, expected {len(batch)}"
         )
-    return target.astype(np.int64)
+    labelled = method.embedding if isinstance(method, Method) else method
+    if getattr(labelled, "use_node_labels", False) is True and batch.node_labels is None:
+        raise ValueError(f"{_name_of(method)!r} needs node labels, but not all graphs have them")
 
 
 def _method(method: Any, batch: GraphBatch) -> tuple[AnyMethod, int | None]:
@@ -243,7 +232,8 @@ def _name_of_estimator(estimator: RandomGraphEmbedding, batch: GraphBatch) -> st
     for parameter in ("node_embedding", "node_mass", "gamma"):
         value = getattr(estimator, parameter)
         if value != getattr(default, parameter):
-            name += f", {parameter} = {getattr(value, '__name__', value)}"
+            told = getattr(value, "__name__", type(value).__name__) if callable(value) else value
+            name += f", {parameter} = {told}"
     return name
 
 

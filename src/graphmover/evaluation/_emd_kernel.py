@@ -43,6 +43,8 @@ def emd_kernel(nodes: NodeEmbeddings, *, n_jobs: int | None = None, device: str 
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
+    if not isinstance(nodes, NodeEmbeddings):
+        raise TypeError(f"nodes is a {type(nodes).__name__}, expected what embed_nodes returns")
     return centred(uncentred_kernel(nodes, n_jobs=n_jobs, device=device))
 
 
@@ -81,7 +83,7 @@ def negative_part(kernel: Floats) -> tuple[int, float]:
     with single_threaded_blas():
         values = np.linalg.eigvalsh(kernel)
     negative = values[values < -1e-10 * np.abs(values).max(initial=0.0)]
-    return len(negative), float(-negative.sum() / max(np.abs(values).sum(), 1e-300))
+    return len(negative), float(abs(negative.sum()) / max(np.abs(values).sum(), 1e-300))
 
 
 def kernel_fold(

@@ -18,7 +18,7 @@ from graphmover.evaluation._selection import (
     leave_one_out_ridge,
 )
 from graphmover.evaluation._svm import LinearSVMs
-from graphmover.graphs import GraphBatch
+from graphmover.interop import as_graph_batch
 from graphmover.labels import label_codes
 
 Floats = NDArray[np.float64]
@@ -247,16 +247,17 @@ def bag_fold(counts: Floats, target: NDArray[np.int64], fold: Fold) -> Rows:
     return [svm_score(LinearSVMs(x, len(fold.train), HOST), target, fold)]
 
 
-def bags_of_nodes(graphs: GraphBatch) -> Floats:
+def bags_of_nodes(graphs: Any) -> Floats:
     """Count the nodes of each label, or of each degree where there are no labels.
 
     Examples
     --------
     >>> import graphmover as gm
     >>> from graphmover.evaluation import bags_of_nodes
-    >>> bags_of_nodes(gm.as_graph_batch(gm.Graph(3, [(0, 1), (1, 2)])))  # degrees 1 and 2
+    >>> bags_of_nodes([gm.Graph(3, [(0, 1), (1, 2)])])  # degrees 1 and 2
     array([[2., 1.]])
     """
+    graphs = as_graph_batch(graphs)
     labels = graphs.node_labels
     kinds = np.diff(graphs.indptr) if labels is None else label_codes(labels)
     names, kind_of_node = np.unique(kinds, return_inverse=True)

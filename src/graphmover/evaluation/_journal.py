@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,20 +46,29 @@ class Journal:
         if not text.startswith('{"format": '):
             raise ValueError(f"{self._path} is there already, and is no journal: name another file")
         *lines, unfinished = text.split("\n")
-        found = json.loads(lines[0]) if lines else {}
-        other = [name for name, value in header.items() if found.get(name) != value]
-        if "format" in other:
-            other = ["format"]  # its names are others too
-        if other:
+        found = self._parsed(lines[0], 1) if lines else {}
+        if found != header:
             raise ValueError(
-                f"{self._path} is the journal of another evaluation, of different "
-                f"{' and '.join(other)}: name another file, or delete this one"
+                f"{self._path} is the journal of another evaluation, {_difference(found, header)}: "
+                f"name another file, or delete this one"
             )
-        for line in lines[1:]:
-            record = json.loads(line)
-            self._results[record["key"]] = record["result"]
+        self._results = dict(self._records(lines))
         if unfinished:
             os.truncate(self._path, self._path.stat().st_size - len(unfinished.encode()))
+
+    def _parsed(self, line: str, number: int) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError:
+            raise ValueError(
+                f"{self._path}, line {number}, is damaged: delete the line, and what it told is "
+                f"computed again"
+            ) from None
+
+    def _records(self, lines: list[str]) -> Iterator[tuple[str, Any]]:
+        for number, line in enumerate(lines[1:], 2):
+            record = self._parsed(line, number)
+            yield record["key"], record["result"]
 
     def __contains__(self, key: str) -> bool:
         return key in self._results
@@ -74,10 +83,12 @@ class Journal:
             self._results = useful
             if self._path is None:
                 return
+            *lines, _ = self._path.read_text().split("\n")
+            kept = [(k, result) for k, result in self._records(lines) if not useless(k)]
             new = self._path.with_name(self._path.name + ".new")
             with open(new, "w") as file:
                 file.write(self._header)
-                file.writelines(_line(key, result) for key, result in self._results.items())
+                file.writelines(_line(key, result) for key, result in kept)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(new, self._path)
@@ -92,6 +103,18 @@ class Journal:
                     file.write(line)
                     file.flush()
                     os.fsync(file.fileno())
+
+
+def _difference(found: Mapping[str, Any], header: Mapping[str, Any]) -> str:
+    if found.get("format") != header["format"]:
+        return "in another format"
+    parts = []
+    for name, value in header.items():
+        there = found.get(name)
+        if there != value:
+            telling = isinstance(value, int) or name == "version"  # the others are fingerprints
+            parts.append(f"{name}={there} not {name}={value}" if telling else f"other {name}")
+    return " and ".join(parts)
 
 
 def _line(key: str, result: Any) -> str:

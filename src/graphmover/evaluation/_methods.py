@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from graphmover._checks import require_whole
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation._columns import Point
 
@@ -38,7 +39,8 @@ class Method:
     name : str
         What the results call it.
     embedding : RandomGraphEmbedding
-        Its parameters hold where the grid has no others. It is not fitted.
+        Its parameters hold where the grid has no others, but for ``n_components``,
+        ``random_state``, ``n_jobs`` and ``device``, which are `evaluate`'s. It is not fitted.
     grid : mapping
         Values of ``max_random_nodes``, ``n_dimensions``, ``wl_iterations`` and ``gamma``. Where
         the embedding's gamma is "scale", those of the grid are multiples of
@@ -74,7 +76,7 @@ class Method:
         for name, values in self.grid.items():
             if name not in known:
                 raise ValueError(f"the grid of {self.name!r} has {name!r}, not one of {known}")
-            if isinstance(values, str) or not isinstance(values, Iterable):
+            if isinstance(values, str) or not isinstance(values, Collection):
                 raise TypeError(
                     f"the grid of {self.name!r} has {name}={values!r}, expected a list of values"
                 )
@@ -163,6 +165,15 @@ class EMDKernel:
     use_node_labels: bool = False
     n_dimensions: Sequence[int] = (4, 6, 8)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.n_dimensions, Collection) or not len(self.n_dimensions):
+            raise ValueError(
+                f"the n_dimensions of {self.name!r} are {self.n_dimensions!r}, expected a list of "
+                f"whole numbers"
+            )
+        for number in self.n_dimensions:
+            require_whole(f"each of the n_dimensions of {self.name!r}", number, least=1)
+
     @property
     def fingerprint(self) -> str:
         """What is equal for two methods only if they are evaluated alike."""
@@ -195,7 +206,7 @@ class KernelMatrices:
                 f"the matrices of {name!r} are a {type(matrices).__name__}, expected a mapping "
                 f'from names to matrices, such as {{"mine": K}}'
             )
-        self.matrices = {key: np.asarray(matrix, float) for key, matrix in matrices.items()}
+        self.matrices = {key: _real(key, matrix, name) for key, matrix in matrices.items()}
         if not self.matrices:
             raise ValueError(f"{name!r} has no kernel matrix")
         self.n_graphs = len(next(iter(self.matrices.values())))
@@ -233,6 +244,18 @@ class KernelMatrices:
 
     def __repr__(self) -> str:
         return f"KernelMatrices({self.name!r}, {len(self.matrices)} of {self.n_graphs} graphs)"
+
+
+def _real(key: Any, matrix: ArrayLike, name: str) -> NDArray[np.float64]:
+    try:
+        if not np.iscomplexobj(matrix):
+            return np.asarray(matrix, np.float64)
+    except (TypeError, ValueError):
+        pass  # a sparse matrix, for example
+    raise TypeError(
+        f"kernel matrix {key!r} of {name!r} is a {type(matrix).__name__}, expected a dense "
+        f"array of real numbers"
+    )
 
 
 AnyMethod = str | Method | EMDKernel | KernelMatrices

@@ -94,11 +94,6 @@ def _kernels(
 ) -> tuple[str, Mapping[Any, NDArray[np.float64]], Sequence[float]]:
     """Return what tells kernels apart, the kernels, and the values of C to choose from."""
     if isinstance(method, KernelMatrices):
-        if method.n_graphs != len(task.graphs):
-            raise ValueError(
-                f"{method.name!r} has kernels of {method.n_graphs} graphs, expected "
-                f"{len(task.graphs)}"
-            )
         return "kernel", method.matrices, KERNEL_C
     kernels = {}
     for d in _bar(method.n_dimensions, "distances", progress):

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+#: Columns of whole numbers that some methods have no use for.
+_WHOLE = ("n_components", "max_random_nodes", "n_dimensions", "wl_iterations")
+
 #: What a summary counts the choices of.
 _CHOICES = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma", "kernel", "C")
 
@@ -46,12 +49,12 @@ class Evaluation:
         return f"Evaluation({'; '.join(scores)})"
 
     def to_pandas(self) -> Any:
-        """Return ``folds`` as a pandas DataFrame."""
+        """Return ``folds`` as a pandas DataFrame; whole numbers stay so, missing ones are NA."""
         try:
             import pandas as pd
         except ImportError:
             raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        return pd.DataFrame(self.folds)
+        return pd.DataFrame(self.folds).astype(dict.fromkeys(_WHOLE, "Int64"))
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -69,12 +72,16 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "folds": len(rows) // len(means),
         "seconds": sum(row["seconds"] for row in rows),
         "choices": {
-            name: {str(value): count for value, count in sorted(counts.items())}
+            name: {str(value): counts[value] for value in sorted(counts, key=_strings_last)}
             for name, counts in chosen.items()
             if None not in counts
         },
         **_negative_eigenvalues(rows),
     }
+
+
+def _strings_last(value: Any) -> tuple[bool, Any]:
+    return isinstance(value, str), value
 
 
 def _negative_eigenvalues(rows: list[dict[str, Any]]) -> dict[str, float]:
