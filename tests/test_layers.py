@@ -82,6 +82,7 @@ ORDER = [
     "evaluation._journal",
     "evaluation._running",
     "evaluation._table",
+    "evaluation._target",
     "evaluation",
     "summary",
     "demo",
