@@ -13,7 +13,7 @@ def print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
     """
     names = [_name(score) for score in scores]
     width = max(map(len, names))
-    print(f"{'method':<{width}}   accuracy       seconds")
+    print(f"{'method':<{width}}   accuracy        seconds")
     for name, score in zip(names, scores, strict=True):
         deviation = score["fold_std"] if score["std"] is None else score["std"]
         accuracy = f"{100 * score['mean']:5.1f} +- {100 * deviation:4.1f} %"
