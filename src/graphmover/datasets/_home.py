@@ -19,6 +19,7 @@ MIRRORS = (
     "42424688d23f34f6b6e9b4c110f3381c02198312/data/",
 )
 _BY_HAND = "https://chrsmrrs.github.io/datasets/"
+_ELSEWHERE = "name the folder it is in by data_home or the environment variable GRAPHMOVER_DATA"
 _TIMEOUT = 30  # seconds without a byte
 
 
@@ -92,15 +93,18 @@ def _refuse_unknown(name: str, home: Path) -> None:
         hint = f" The folder beside you goes by ./{name}."
     else:
         hint = did_you_mean(name)
-    raise FileNotFoundError(f"{_missing(name, home)}. The TU collection has no such set.{hint}")
+    raise FileNotFoundError(
+        f"{_not_there(name, home)}: {_ELSEWHERE}. The TU collection has no such set.{hint}"
+    )
+
+
+def _not_there(name: str, home: Path) -> str:
+    return f"no set {name!r} in {home}, neither as {name}.zip nor as a folder {name}"
 
 
 def _missing(name: str, home: Path) -> str:
-    return (
-        f"no set {name!r} in {home}, neither as {name}.zip nor as a folder {name}. Get "
-        f"{name}.zip from {_BY_HAND} and put it there, or name the folder it is in by data_home "
-        f"or the environment variable GRAPHMOVER_DATA"
-    )
+    fetched = f"Get {name}.zip from {_BY_HAND} and put it there"
+    return f"{_not_there(name, home)}. {fetched}, or {_ELSEWHERE}"
 
 
 def _fetch(name: str, home: Path) -> Path:
