@@ -94,7 +94,8 @@ def _refuse_unknown(name: str, home: Path) -> None:
     else:
         hint = did_you_mean(name)
     raise FileNotFoundError(
-        f"{_not_there(name, home)}: {_ELSEWHERE}. The TU collection has no such set.{hint}"
+        f"{_not_there(name, home)}: put it there, or {_ELSEWHERE}. The TU collection has no "
+        f"such set.{hint}"
     )
 
 
