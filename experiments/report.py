@@ -65,9 +65,9 @@ Times of COLLAB are of one NVIDIA H200."""
 BESIDE_THE_KERNEL = """Times are of d = 4, both in the same run, one measurement each. RGE's
 accuracies are of one repetition at d = 4 with gamma chosen, the EMD kernel's those of the first
 table, with d chosen (on NCI109 one repetition). On NCI1 five repetitions on the same folds were run
-of the EMD kernel and of RGE with D_max = 15, up to R = 512: there RGE is 0.7 +- 0.3 points above,
-20.5 times as fast. Our EMD kernel is below the paper's (72.65), which RGE passes at R = 1,024 with
-D_max = 15. On ENZYMES the exact kernel is more accurate than RGE at the R of the first table; with
+of the EMD kernel and of RGE with D_max = 15, up to R = 512, which is 0.7 +- 0.3 points above it.
+Our EMD kernel is below the paper's (72.65), which RGE passes at R = 1,024 with D_max = 15. On
+ENZYMES the exact kernel is more accurate than RGE at the R of the first table; with
 four times as many random graphs RGE is level without labels (42.0 and 41.8), not with labels (48.2
 and 50.6).
 

@@ -1,8 +1,10 @@
-"""RGE against the exact EMD kernel: the time of each, side by side with its accuracy.
+r"""RGE against the exact EMD kernel: the time of each, side by side with its accuracy.
 
 python experiments/varying_r.py --datasets NCI1
-python experiments/varying_r.py --datasets NCI1 --methods "RGE(ASG)" --max-random-nodes 6
-python experiments/tables.py --datasets NCI1 --methods EMD --repeats 1
+python experiments/varying_r.py --datasets NCI1 --methods "RGE(ASG)" --most 512 --repeats 5
+python experiments/varying_r.py --datasets NCI1 --methods "RGE(ASG)" --max-random-nodes 6 \
+    --most 2048
+python experiments/tables.py --datasets NCI1 --methods EMD --repeats 5
 python experiments/speedup.py --datasets NCI1
 
 Times are of d = 4: all features, for several R and two sizes of random graphs, or all distances

@@ -177,3 +177,11 @@ def test_ten_thousand_graphs_take_seconds():
 def test_bad_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         make_graph_families(**arguments)
+
+
+def test_classes_may_be_strings_and_some_missing():
+    graphs = make_graph_families(12, random_state=0).graphs
+    named = Dataset("named", graphs, np.array(["a", "b"] * 6))
+    assert repr(named) == "Dataset('named', 12 graphs, 2 classes)"
+    some = Dataset("some", graphs, np.array(["a", None] * 6, dtype=object))
+    assert repr(some) == "Dataset('some', 12 graphs, 2 classes)"

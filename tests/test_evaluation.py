@@ -13,12 +13,10 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.svm import LinearSVC
 
 import graphmover as gm
-from graphmover import evaluation
 from graphmover.evaluation import (
     EMDKernel,
     KernelMatrices,
     Method,
-    _running,
     _split,
     bags_of_nodes,
     emd_kernel,
@@ -435,8 +433,7 @@ def test_another_rule_of_choosing_computes_its_own_methods_anew(data, tmp_path, 
     ]
     evaluate(data.graphs, data.target, chosen, **options)
     before = path.read_text()
-    for module in (evaluation, _running):
-        monkeypatch.setattr(module, "EMD_C", (2.0,))
+    monkeypatch.setattr(EMDKernel, "range_of_c", (2.0,))
     found = evaluate(data.graphs, data.target, chosen, **options)
     added = path.read_text().removeprefix(before).splitlines()
     assert len(added) == 3
@@ -570,8 +567,12 @@ def test_a_damaged_journal_is_named_with_its_line(data, tmp_path):
     path = tmp_path / "j.jsonl"
     evaluate(data.graphs, data.target, ["majority class"], n_folds=3, journal=path)
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:2], "", *lines[3:]]) + "\n")
-    with pytest.raises(ValueError, match=r"j\.jsonl, line 3, is damaged: delete the line"):
+    for damaged in ("", "\0\0", '{"key": "a"}', "7"):
+        path.write_text("\n".join([*lines[:2], damaged, *lines[3:]]) + "\n")
+        with pytest.raises(ValueError, match=r"j\.jsonl, line 3, is damaged: delete the line"):
+            evaluate(data.graphs, data.target, ["majority class"], n_folds=3, journal=path)
+    path.write_text("\n".join([lines[0][:-5], *lines[1:]]) + "\n")
+    with pytest.raises(ValueError, match="another evaluation, in another format"):
         evaluate(data.graphs, data.target, ["majority class"], n_folds=3, journal=path)
 
 

@@ -70,6 +70,7 @@ ORDER = [
     "transport._cuda",
     "transport",
     "_cuda_pipeline",
+    "features",
     "embedding",
     "theory",
     "evaluation._arrays",

@@ -20,6 +20,7 @@ from graphmover._parallel import for_each_chunk, single_threaded_blas
 from graphmover._random import random_generator
 from graphmover.datasets import iter_batches
 from graphmover.datasets.formats import count_graphs
+from graphmover.features import features_in_place, gamma_scale
 from graphmover.graphs import GraphBatch
 from graphmover.interop import as_graph_batch
 from graphmover.model_file import FittedModel, fingerprint, opened_model, write_model
@@ -540,22 +541,6 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _features(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         return features_in_place(distances, self.gamma_)
-
-
-def gamma_scale(distances: NDArray[np.float64]) -> float:
-    """Return 1 / (median of the training distances), or 1 where all graphs are equal."""
-    finite = distances[np.isfinite(distances)]
-    median = float(np.median(finite, overwrite_input=True))
-    # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
-    return 1.0 / median if median > 1e-9 else 1.0
-
-
-def features_in_place(distances: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
-    """Algorithm 1, lines 6-8, wherever the array lies."""
-    distances *= -gamma
-    np.exp(distances, out=distances)
-    distances /= math.sqrt(distances.shape[1])
-    return distances
 
 
 def _warn_of_empty_graphs(batch: GraphBatch) -> None:

@@ -49,6 +49,6 @@ class Dataset:
         if self.target is None:
             return "no target"
         if self.target.dtype.kind != "f":
-            return f"{len(np.unique(self.target))} classes"
+            return f"{len(set(self.target.ravel().tolist()))} classes"
         n_values = 1 if self.target.ndim == 1 else self.target.shape[1]
         return f"{n_values} real target{'s' if n_values != 1 else ''}"

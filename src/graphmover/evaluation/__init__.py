@@ -29,7 +29,7 @@ from graphmover.evaluation._methods import (
     paper_methods,
 )
 from graphmover.evaluation._running import Task, finish
-from graphmover.evaluation._selection import EMD_C, INNER_FOLDS, KERNEL_C, STRENGTHS
+from graphmover.evaluation._selection import INNER_FOLDS, STRENGTHS
 from graphmover.evaluation._svm import SVM_C
 from graphmover.evaluation._table import Evaluation
 from graphmover.evaluation._target import classes_of
@@ -147,7 +147,7 @@ def evaluate(
     _require_different_names(chosen)
     for method, _ in chosen:
         _require_evaluable(method, batch)
-    number_of_threads(n_jobs)
+    number_of_threads(n_jobs)  # refuses, as the next does, even where no fold is left to compute
     device_for(device, 0)
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
@@ -160,7 +160,7 @@ def evaluate(
     for method, fixed in chosen:
         own = [fixed] if fixed else numbers
         name = _name_of(method)
-        keys = [_key(method, own, selection, fold) for fold in folds]
+        keys = _keys(method, own, selection, folds)
         todo = {number: key for number, key in enumerate(keys) if key not in finished}
         if todo:
             finish(method, task, own, todo, finished, name if progress else None)
@@ -247,15 +247,15 @@ def _split(target: NDArray[np.int64], n_folds: int, n_repeats: int, seed: int) -
     ]
 
 
-def _key(method: AnyMethod, n_components: Sequence[int], selection: str, fold: Fold) -> str:
-    """Return what a finished fold is found by in the journal."""
+def _keys(
+    method: AnyMethod, n_components: Sequence[int], selection: str, folds: list[Fold]
+) -> list[str]:
+    """Return what the finished folds are found by in the journal."""
+    told = method if isinstance(method, str) else f"{method.name} {method.fingerprint}"
     rule = _rule(method, selection)
-    if isinstance(method, str):
-        return f"{method} #{fold.number} {rule}"
-    key = f"{method.name} {method.fingerprint} #{fold.number}"
     if isinstance(method, Method):
-        key += f" {list(n_components)} {selection}"
-    return f"{key} {rule}"
+        rule = f"{list(n_components)} {selection} {rule}"
+    return [f"{told} #{fold.number} {rule}" for fold in folds]
 
 
 def _rule(method: AnyMethod, selection: str) -> str:
@@ -264,7 +264,7 @@ def _rule(method: AnyMethod, selection: str) -> str:
     if method == MAJORITY:
         parts = ()
     elif isinstance(method, EMDKernel | KernelMatrices):
-        parts = (EMD_C if isinstance(method, EMDKernel) else KERNEL_C, INNER_FOLDS)
+        parts = (method.range_of_c, INNER_FOLDS)
     elif isinstance(method, Method) and selection == "ridge":
         parts = (LOOKS, FINAL_GRAPHS, STRENGTHS, SVM_C, INNER_FOLDS)
     return hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()

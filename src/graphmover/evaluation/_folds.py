@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.embedding import features_in_place, gamma_scale
 from graphmover.evaluation._arrays import HOST, Arrays
 from graphmover.evaluation._columns import Point, RandomColumns
 from graphmover.evaluation._methods import Method
@@ -18,6 +17,7 @@ from graphmover.evaluation._selection import (
     leave_one_out_ridge,
 )
 from graphmover.evaluation._svm import LinearSVMs
+from graphmover.features import features_in_place, gamma_scale
 from graphmover.interop import as_graph_batch
 from graphmover.labels import label_codes
 

@@ -46,7 +46,10 @@ class Journal:
         if not text.startswith('{"format": '):
             raise ValueError(f"{self._path} is there already, and is no journal: name another file")
         *lines, unfinished = text.split("\n")
-        found = self._parsed(lines[0], 1) if lines else {}
+        try:
+            found = json.loads(lines[0])
+        except (IndexError, ValueError):
+            found = {}
         if found != header:
             raise ValueError(
                 f"{self._path} is the journal of another evaluation, {_difference(found, header)}: "
@@ -56,19 +59,16 @@ class Journal:
         if unfinished:
             os.truncate(self._path, self._path.stat().st_size - len(unfinished.encode()))
 
-    def _parsed(self, line: str, number: int) -> Any:
-        try:
-            return json.loads(line)
-        except ValueError:
-            raise ValueError(
-                f"{self._path}, line {number}, is damaged: delete the line, and what it told is "
-                f"computed again"
-            ) from None
-
     def _records(self, lines: list[str]) -> Iterator[tuple[str, Any]]:
         for number, line in enumerate(lines[1:], 2):
-            record = self._parsed(line, number)
-            yield record["key"], record["result"]
+            try:
+                record = json.loads(line)
+                yield record["key"], record["result"]
+            except (ValueError, KeyError, TypeError):
+                raise ValueError(
+                    f"{self._path}, line {number}, is damaged: delete the line, and what it told "
+                    f"is computed again"
+                ) from None
 
     def __contains__(self, key: str) -> bool:
         return key in self._results

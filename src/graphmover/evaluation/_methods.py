@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,6 +165,9 @@ class EMDKernel:
     use_node_labels: bool = False
     n_dimensions: Sequence[int] = (4, 6, 8)
 
+    #: Among which the SVM's C is chosen: none above 100 ever was.
+    range_of_c: ClassVar[Sequence[float]] = tuple(10.0**power for power in range(-3, 4))
+
     def __post_init__(self) -> None:
         if not isinstance(self.n_dimensions, Collection) or not len(self.n_dimensions):
             raise ValueError(
@@ -198,6 +201,9 @@ class KernelMatrices:
     >>> KernelMatrices("identity", {1: np.eye(3), 2: 2 * np.eye(3)})
     KernelMatrices('identity', 2 of 3 graphs)
     """
+
+    #: Among which the SVM's C is chosen.
+    range_of_c: ClassVar[Sequence[float]] = tuple(10.0**power for power in range(-3, 6))
 
     def __init__(self, name: str, matrices: Mapping[Any, ArrayLike]) -> None:
         self.name = name

@@ -37,7 +37,7 @@ from graphmover.evaluation._methods import (
     KernelMatrices,
     Method,
 )
-from graphmover.evaluation._selection import EMD_C, KERNEL_C, Choice
+from graphmover.evaluation._selection import Choice
 from graphmover.graphs import GraphBatch
 from graphmover.node_embedding import embed_nodes
 from graphmover.transport import device_for
@@ -77,7 +77,8 @@ def finish(
     elif isinstance(method, str):
         of_fold = partial(bag_fold, bags_of_nodes(task.graphs), task.target)
     else:
-        of_fold = partial(kernel_fold, *_kernels(method, task, progress), task.target)
+        kernels = _kernels(method, task, progress)
+        of_fold = partial(kernel_fold, *kernels, method.range_of_c, task.target)
     preparing = (time.perf_counter() - start) / len(keys)
 
     def score(fold: Fold) -> None:
@@ -91,10 +92,10 @@ def finish(
 
 def _kernels(
     method: EMDKernel | KernelMatrices, task: Task, progress: str | None
-) -> tuple[str, Mapping[Any, NDArray[np.float64]], Sequence[float]]:
-    """Return what tells kernels apart, the kernels, and the values of C to choose from."""
+) -> tuple[str, Mapping[Any, NDArray[np.float64]]]:
+    """Return what tells kernels apart, and the kernels."""
     if isinstance(method, KernelMatrices):
-        return "kernel", method.matrices, KERNEL_C
+        return "kernel", method.matrices
     kernels = {}
     for d in _bar(method.n_dimensions, "distances", progress):
         nodes = embed_nodes(
@@ -102,7 +103,7 @@ def _kernels(
         )
         # SVMs are blind to centring, and the means of all graphs would know the test part.
         kernels[d] = uncentred_kernel(nodes, n_jobs=task.n_jobs, device=task.device)
-    return "n_dimensions", kernels, EMD_C
+    return "n_dimensions", kernels
 
 
 class _Job(NamedTuple):

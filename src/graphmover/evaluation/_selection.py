@@ -14,12 +14,6 @@ from graphmover.evaluation._arrays import HOST, Arrays, to_host
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: C for kernels of the caller's own.
-KERNEL_C = tuple(10.0**power for power in range(-3, 6))
-
-#: C for the EMD kernel: none above 100 was ever chosen, and as it is indefinite LIBSVM takes hours.
-EMD_C = tuple(10.0**power for power in range(-3, 4))
-
 #: Ridge strengths, relative to the mean squared length of a row.
 STRENGTHS = tuple(10.0**power for power in range(-7, 3))
 
