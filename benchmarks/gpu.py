@@ -21,12 +21,13 @@ import cupy as cp
 import numpy as np
 
 import graphmover as gm
-from graphmover import _cuda_pipeline
-from graphmover._parallel import chunks
-from graphmover.node_embedding import node_codes, node_degrees, node_masses
+from graphmover._utils.parallel import chunks
+from graphmover.backends import cuda as _cuda_pipeline
+from graphmover.nodes.embeddings import node_codes, node_degrees, node_masses
 from graphmover.random_graphs import sample_random_graphs
-from graphmover.transport import _cuda, _cuda_plan
-from graphmover.transport._cuda_side import prepare_on_device
+from graphmover.transport.cuda import engine as _cuda
+from graphmover.transport.cuda import schedule as _cuda_plan
+from graphmover.transport.cuda.side import prepare_on_device
 
 PARTS = ("kernel", "pipeline", "million", "auto", "agreement", "peers")
 DATASETS = ("MUTAG", "ENZYMES", "NCI1", "IMDB-BINARY", "PROTEINS", "COLLAB")

@@ -32,7 +32,7 @@ from scipy.sparse.linalg import eigsh, lobpcg
 from threadpoolctl import threadpool_limits
 
 import graphmover as gm
-from graphmover import laplacian
+from graphmover.nodes import laplacian
 
 D = 6
 SMALL = ("NCI1", "ENZYMES", "IMDB-BINARY")

@@ -88,8 +88,8 @@ def main() -> None:
         source, model = Path(folder, "graphs.parquet"), Path(folder, "model.npz")
         data = gm.load_dataset("NCI1")
         start = time.perf_counter()
-        from graphmover._files import replacing
-        from graphmover.datasets.parquet import write_parquet
+        from graphmover._utils.files import replacing
+        from graphmover.io.parquet import write_parquet
 
         with replacing(source) as file:
             n_graphs = write_parquet(file, renumbered(data, arguments.graphs, seed=0))

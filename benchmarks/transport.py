@@ -27,8 +27,9 @@ from ot.lp.emd_wrap import emd_c
 from scipy.spatial.distance import cdist
 
 import graphmover as gm
-from graphmover.transport import _cpu, _few_sinks
-from graphmover.transport._problem import (
+from graphmover.transport.cpu import engine as _cpu
+from graphmover.transport.cpu import few_sinks as _few_sinks
+from graphmover.transport.cpu.problem import (
     INFINITE,
     cost_bound,
     ground_distances,

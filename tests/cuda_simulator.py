@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from graphmover.transport import _cuda_plan
-from graphmover.transport._problem import prepare
+from graphmover.transport.cpu.problem import prepare
+from graphmover.transport.cuda import schedule as _cuda_plan
 
 SIMULATOR = Path(__file__).parent / "simulator"
 KERNELS = Path(_cuda_plan.__file__).with_name("transport.cu")

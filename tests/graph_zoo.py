@@ -77,3 +77,15 @@ def random_graph(rng, n, *, labels=0, weighted=False):
         node_labels=rng.integers(0, labels, n) if labels else None,
         edge_weights=rng.random(len(edges)) * 5 if weighted else None,
     )
+
+
+def random_nodes(rng, n_graphs, largest, *, d=3, labels=0, grid=0, most_mass=4, scale=1.0):
+    """Random embeddings; ``grid`` > 0 puts points on few places, so that costs tie."""
+    sizes = rng.integers(1, largest + 1, n_graphs)
+    total = sizes.sum()
+    points = rng.integers(0, grid, (total, d)) / grid if grid else rng.random((total, d))
+    masses = rng.integers(0, most_mass + 1, total)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    masses[offsets[:-1]] += 1  # no graph without mass
+    codes = rng.integers(0, labels, total) if labels else None
+    return gm.NodeEmbeddings(points * scale, masses, offsets, codes)

@@ -49,7 +49,7 @@ def test_links_lead_somewhere():
 
 
 def test_every_format_has_a_page():
-    from graphmover.datasets.formats import FILES, FOLDERS
+    from graphmover.io.formats import FILES, FOLDERS
 
     table = (DOCS / "formats" / "README.md").read_text()
     for ending in FILES:

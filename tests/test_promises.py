@@ -78,7 +78,7 @@ def test_3_deterministic(name, monkeypatch):
         model = gm.RandomGraphEmbedding(32, random_state=0, n_jobs=n_jobs)
         assert (model.fit_transform(graphs) == expected).all()
     monkeypatch.setattr("graphmover.embedding._CHUNK_NODES", 7)
-    monkeypatch.setattr("graphmover.transport._cpu._CHUNK", 11)
+    monkeypatch.setattr("graphmover.transport.cpu.engine._CHUNK", 11)
     assert (fitted(graphs, n_jobs=2).transform(graphs) == expected).all()
 
 
@@ -131,7 +131,7 @@ def test_7_no_global_state(name, tmp_path, monkeypatch):
 
 def test_7_blas_threads_are_what_they_were():
     threadpoolctl = pytest.importorskip("threadpoolctl")
-    from graphmover._parallel import single_threaded_blas
+    from graphmover._utils.parallel import single_threaded_blas
 
     def blas():
         info = threadpoolctl.threadpool_info()

@@ -8,19 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphmover.datasets import (
-        Dataset,
-        iter_batches,
-        load_dataset,
-        make_graph_families,
-        read_graphs,
-        write_graphs,
-    )
+    from graphmover.datasets.families import make_graph_families
+    from graphmover.datasets.tu import load_dataset
     from graphmover.embedding import RandomGraphEmbedding
-    from graphmover.graphs import Graph, GraphBatch
-    from graphmover.interop import as_graph_batch
-    from graphmover.labels import wl_labels
-    from graphmover.node_embedding import NodeEmbeddings, embed_nodes
+    from graphmover.graphs.batch import Graph, GraphBatch
+    from graphmover.graphs.dataset import Dataset
+    from graphmover.graphs.interop import as_graph_batch
+    from graphmover.io.formats import iter_batches, read_graphs, write_graphs
+    from graphmover.nodes.embeddings import NodeEmbeddings, embed_nodes
+    from graphmover.nodes.labels import wl_labels
     from graphmover.random_graphs import sample_random_graphs
     from graphmover.theory import random_graphs_needed
     from graphmover.transport import earth_movers_distance, transport_plan
@@ -48,23 +44,23 @@ __all__ = [
 ]
 
 _HOME = {
-    "Dataset": "datasets",
-    "Graph": "graphs",
-    "GraphBatch": "graphs",
-    "NodeEmbeddings": "node_embedding",
+    "Dataset": "graphs.dataset",
+    "Graph": "graphs.batch",
+    "GraphBatch": "graphs.batch",
+    "NodeEmbeddings": "nodes.embeddings",
     "RandomGraphEmbedding": "embedding",
-    "as_graph_batch": "interop",
+    "as_graph_batch": "graphs.interop",
     "earth_movers_distance": "transport",
-    "embed_nodes": "node_embedding",
-    "iter_batches": "datasets",
-    "load_dataset": "datasets",
-    "make_graph_families": "datasets",
+    "embed_nodes": "nodes.embeddings",
+    "iter_batches": "io.formats",
+    "load_dataset": "datasets.tu",
+    "make_graph_families": "datasets.families",
     "random_graphs_needed": "theory",
-    "read_graphs": "datasets",
+    "read_graphs": "io.formats",
     "sample_random_graphs": "random_graphs",
     "transport_plan": "transport",
-    "wl_labels": "labels",
-    "write_graphs": "datasets",
+    "wl_labels": "nodes.labels",
+    "write_graphs": "io.formats",
 }
 
 

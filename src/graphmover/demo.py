@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._files import replacing, require_writable
+from graphmover._utils.files import replacing, require_writable
 from graphmover.datasets import Dataset, make_graph_families
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation import evaluate

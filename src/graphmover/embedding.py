@@ -13,26 +13,25 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover import _cuda_pipeline
-from graphmover._checks import is_choice_of_labels, is_whole
-from graphmover._files import require_other_file
-from graphmover._parallel import for_each_chunk, single_threaded_blas
-from graphmover._random import random_generator
-from graphmover.datasets import iter_batches
-from graphmover.datasets.formats import count_graphs
+from graphmover._utils.checks import is_choice_of_labels, is_whole
+from graphmover._utils.files import require_other_file
+from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
+from graphmover._utils.random_state import random_generator
+from graphmover.backends import cuda as _cuda_pipeline
 from graphmover.features import features_in_place, gamma_scale
-from graphmover.graphs import GraphBatch
-from graphmover.interop import as_graph_batch
-from graphmover.model_file import FittedModel, fingerprint, opened_model, write_model
-from graphmover.node_embedding import NODE_MASSES, NodeEmbeddings, embed_nodes
-from graphmover.node_points import (
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.interop import as_graph_batch
+from graphmover.io.formats import count_graphs, iter_batches
+from graphmover.io.model_file import FittedModel, fingerprint, opened_model, write_model
+from graphmover.io.streaming import write_rows
+from graphmover.nodes.embeddings import NODE_MASSES, NodeEmbeddings, embed_nodes
+from graphmover.nodes.registry import (
     NODE_EMBEDDINGS,
     NodeEmbedding,
     is_node_embedding,
     scale_to_unit_cube,
 )
 from graphmover.random_graphs import SAMPLINGS, sample_random_graphs
-from graphmover.streaming import write_rows
 from graphmover.transport import DEVICES, device_for, earth_movers_distance
 
 #: One thread embeds about this many nodes at a time.

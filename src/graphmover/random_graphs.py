@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._checks import require_whole
-from graphmover._graph_arrays import offsets_of
-from graphmover._random import RandomState, random_generator
-from graphmover.node_embedding import NodeEmbeddings
+from graphmover._utils.checks import require_whole
+from graphmover._utils.random_state import RandomState, random_generator
+from graphmover.graphs.arrays import offsets_of
+from graphmover.nodes.embeddings import NodeEmbeddings
 
 SAMPLINGS = ("anchor", "uniform")
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from graphmover._checks import require_whole
+from graphmover._utils.checks import require_whole
 
 
 def random_graphs_needed(

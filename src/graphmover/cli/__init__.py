@@ -17,7 +17,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from graphmover.cli._words import UsageError, in_words_of_options
 from graphmover.cli.convert import convert
 from graphmover.cli.datasets import datasets
 from graphmover.cli.demo import demo
@@ -25,6 +24,7 @@ from graphmover.cli.embed import embed
 from graphmover.cli.evaluate import evaluate
 from graphmover.cli.fit import fit
 from graphmover.cli.info import info
+from graphmover.cli.words import UsageError, in_words_of_options
 
 _FAILED, _WRONG_USE = 1, 2
 _INTERRUPTED = 130  # what shells expect after Ctrl-C

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from graphmover.cli._options import BatchSize, Quiet, Source, TargetColumn
-from graphmover.cli._words import checking_options
+from graphmover.cli.options import BatchSize, Quiet, Source, TargetColumn
+from graphmover.cli.words import checking_options
 
 
 def convert(
@@ -23,7 +23,7 @@ def convert(
 ) -> None:
     """Write a collection of graphs in another format."""
     from graphmover.datasets import write_graphs
-    from graphmover.datasets.formats import writer_of
+    from graphmover.io.formats import writer_of
 
     with checking_options():
         writer_of(output)

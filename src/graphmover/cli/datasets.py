@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmover.cli._options import Json
+from graphmover.cli.options import Json
 
 
 class Category(StrEnum):

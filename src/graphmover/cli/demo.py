@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from graphmover.cli._options import Components, Jobs, Seed
-from graphmover.cli._tables import print_scores
-from graphmover.cli._words import checking_options
+from graphmover.cli.options import Components, Jobs, Seed
+from graphmover.cli.tables import print_scores
+from graphmover.cli.words import checking_options
 
 _PICTURE = Path("graphmover-demo.png")
 

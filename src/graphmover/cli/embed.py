@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphmover.cli._options import (
+from graphmover.cli.fit import fit_to
+from graphmover.cli.options import (
     BatchSize,
     FitGraphs,
     Json,
@@ -18,8 +19,7 @@ from graphmover.cli._options import (
     TargetColumn,
     takes_embedding,
 )
-from graphmover.cli._words import checking_options
-from graphmover.cli.fit import fit_to
+from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -55,8 +55,8 @@ def embed(
 
     After a crash, a kill or Ctrl-C the same command goes on where it stopped.
     """
-    from graphmover._files import require_other_file, require_writable
-    from graphmover.output import finisher_of
+    from graphmover._utils.files import require_other_file, require_writable
+    from graphmover.io.output import finisher_of
 
     if str(output) != "-":  # what cannot be written is an error before the work, not after it
         with checking_options():

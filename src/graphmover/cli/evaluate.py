@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli._options import Json, Quiet, Source, TargetColumn, takes_embedding
-from graphmover.cli._tables import print_scores
+from graphmover.cli.options import Json, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli.tables import print_scores
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding

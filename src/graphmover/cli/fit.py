@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli._options import FitGraphs, Quiet, Source, TargetColumn, takes_embedding
-from graphmover.cli._words import checking_options
+from graphmover.cli.options import FitGraphs, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,9 +45,9 @@ def fit_to(
 
     Where that takes the distances of the whole source, return it and its rows.
     """
-    from graphmover._files import require_writable
-    from graphmover.model_file import require_model_name
-    from graphmover.streaming import sample_graphs
+    from graphmover._utils.files import require_writable
+    from graphmover.io.model_file import require_model_name
+    from graphmover.io.streaming import sample_graphs
 
     if model is not None:
         with checking_options():

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from graphmover.cli._options import Json, Source, TargetColumn
-from graphmover.cli._tables import print_histogram
+from graphmover.cli.options import Json, Source, TargetColumn
+from graphmover.cli.tables import print_histogram
 
 if TYPE_CHECKING:
-    from graphmover.summary import Spread, Summary
+    from graphmover.datasets.summary import Spread, Summary
 
 
 def info(source: Source, target_column: TargetColumn = None, as_json: Json = False) -> None:
     """Describe a collection: sizes, labels, components, targets."""
-    from graphmover.summary import summarise
+    from graphmover.datasets.summary import summarise
 
     summary = summarise(source, target_column=target_column)
     if as_json:

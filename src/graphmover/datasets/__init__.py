@@ -1,10 +1,10 @@
 """Collections of graphs: files in many formats, and random graphs for demonstrations."""
 
-from graphmover.datasets._dataset import Dataset
 from graphmover.datasets.catalogue import DatasetInfo, catalogue
 from graphmover.datasets.families import make_graph_families
-from graphmover.datasets.formats import iter_batches, read_graphs, write_graphs
 from graphmover.datasets.tu import load_dataset
+from graphmover.graphs.dataset import Dataset
+from graphmover.io.formats import iter_batches, read_graphs, write_graphs
 
 __all__ = [
     "Dataset",

@@ -16,10 +16,10 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._checks import require_whole
-from graphmover._random import RandomState, random_generator
-from graphmover.datasets._dataset import Dataset
-from graphmover.graphs import GraphBatch
+from graphmover._utils.checks import require_whole
+from graphmover._utils.random_state import RandomState, random_generator
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.dataset import Dataset
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.datasets._dataset import Dataset
-from graphmover.datasets._home import locate
-from graphmover.datasets._parsed import LEAST_BYTES, as_labels, load_parsed, store_parsed
-from graphmover.datasets._tu_files import PARTS, TUFiles, opened
-from graphmover.graphs import GraphBatch
+from graphmover.datasets.home import locate
+from graphmover.datasets.parsed import LEAST_BYTES, as_labels, load_parsed, store_parsed
+from graphmover.datasets.tu_files import PARTS, TUFiles, opened
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.dataset import Dataset
 
 if TYPE_CHECKING:  # Numba takes its time, and is needed where something is parsed
-    from graphmover.datasets._numbers import Kind
+    from graphmover.datasets.numbers import Kind
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -233,7 +233,7 @@ def _read(
     due: tuple[int, str] | None = None,
 ) -> NDArray[Any]:
     """Read a table of numbers; ``due`` is how many rows there must be, and of what."""
-    from graphmover.datasets._numbers import BadLineError, read_table
+    from graphmover.datasets.numbers import BadLineError, read_table
 
     if files.size(part) is None:
         raise ValueError(f"{files.file(part)} is missing")
@@ -252,7 +252,7 @@ def _read(
 
 
 def _refuse_row(files: TUFiles, part: str, row: int, complaint: str) -> NoReturn:
-    from graphmover.datasets._numbers import line_of_row
+    from graphmover.datasets.numbers import line_of_row
 
     number = line_of_row(files.pieces(part), row)
     raise ValueError(f"{files.file(part)}, line {number}: {complaint}")

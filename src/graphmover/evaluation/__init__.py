@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover import __version__
-from graphmover._checks import require_whole
-from graphmover._parallel import number_of_threads
-from graphmover.datasets import Dataset
+from graphmover._utils.checks import require_whole
+from graphmover._utils.parallel import number_of_threads
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.evaluation._emd_kernel import emd_kernel, negative_part
-from graphmover.evaluation._folds import FINAL_GRAPHS, LOOKS, Fold, Rows, bags_of_nodes
-from graphmover.evaluation._journal import Journal
-from graphmover.evaluation._methods import (
+from graphmover.evaluation.emd_kernel_matrix import emd_kernel, negative_part
+from graphmover.evaluation.folds import FINAL_GRAPHS, LOOKS, Fold, Rows, bags_of_nodes
+from graphmover.evaluation.journal import Journal
+from graphmover.evaluation.methods import (
     BASELINES,
     MAJORITY,
     AnyMethod,
@@ -28,14 +27,15 @@ from graphmover.evaluation._methods import (
     Method,
     paper_methods,
 )
-from graphmover.evaluation._running import Task, finish
-from graphmover.evaluation._selection import INNER_FOLDS, STRENGTHS
-from graphmover.evaluation._svm import SVM_C
-from graphmover.evaluation._table import Evaluation
-from graphmover.evaluation._target import classes_of
-from graphmover.graphs import GraphBatch
-from graphmover.interop import as_graph_batch
-from graphmover.streaming import Content
+from graphmover.evaluation.running import Task, finish
+from graphmover.evaluation.selection import INNER_FOLDS, STRENGTHS
+from graphmover.evaluation.svm import SVM_C
+from graphmover.evaluation.table import Evaluation
+from graphmover.evaluation.target import classes_of
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.interop import as_graph_batch
+from graphmover.io.streaming import Content
 from graphmover.transport import device_for
 
 __all__ = [

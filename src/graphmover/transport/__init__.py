@@ -10,10 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._parallel import for_each_chunk
-from graphmover.node_embedding import NodeEmbeddings
-from graphmover.transport import _cpu, _cuda
-from graphmover.transport._cuda_kernels import gpu_is_there, release_memory, require_gpu
+from graphmover._utils.cuda import gpu_is_there, release_memory, require_gpu
+from graphmover._utils.parallel import for_each_chunk
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.transport.cpu import engine as _cpu
+from graphmover.transport.cuda import engine as _cuda
 
 #: Every engine by the name that ``device`` takes.
 ENGINES: dict[str, _Engine] = {"cpu": _cpu, "cuda": _cuda}

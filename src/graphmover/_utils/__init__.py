@@ -1,0 +1,1 @@
+"""Helpers that know nothing of graphs: checks, files, threads, compilers."""

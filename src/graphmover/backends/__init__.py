@@ -1,0 +1,1 @@
+"""Where Algorithm 1 runs: threads of the processor, or a GPU."""

@@ -1,0 +1,197 @@
+"""Where sets lie: names into paths, and what is not there yet into a download."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from graphmover._utils.files import replacing
+from graphmover.datasets.catalogue import did_you_mean, is_in_catalogue
+from graphmover.datasets.tu_files import file_digest
+
+#: Tried in this order. The first is the collection's own; the second, a repository of public
+#: research code, has the smaller sets of the collection, pinned to one state.
+MIRRORS = (
+    "https://www.chrsmrrs.com/graphkerneldatasets/",
+    "https://raw.githubusercontent.com/bknyaz/graph_nn/"
+    "42424688d23f34f6b6e9b4c110f3381c02198312/data/",
+)
+_BY_HAND = "https://chrsmrrs.github.io/datasets/"
+_ELSEWHERE = "name the folder it is in by data_home or the environment variable GRAPHMOVER_DATA"
+_TIMEOUT = 30  # seconds without a byte
+
+
+def cache_folder() -> Path:
+    """Return the platform's cache folder for this package."""
+    import pooch
+
+    return Path(pooch.os_cache("graphmover"))
+
+
+def locate(
+    name_or_path: str | os.PathLike[str],
+    data_home: str | os.PathLike[str] | None,
+    *,
+    download: bool,
+) -> Path:
+    """Return the folder or zip of a set; fetch it where it has a name and is not there."""
+    given = os.fspath(name_or_path)
+    if not _is_name(name_or_path):
+        path = Path(given).expanduser()
+        if not path.exists():
+            name = path.stem
+            hint = f". Did you mean the name {name}?" if is_known_name(name, data_home) else ""
+            raise FileNotFoundError(f"there is no folder or zip {path}{hint}")
+        return path
+    home = _home(data_home)
+    found = _find(given, home)
+    if found is not None:
+        if found.suffix == ".zip":
+            _verify(found)
+        return found
+    _refuse_unknown(given, home)
+    if not download:
+        raise FileNotFoundError(_missing(given, home))
+    return _fetch(given, home)
+
+
+def is_known_name(
+    source: str | os.PathLike[str], data_home: str | os.PathLike[str] | None = None
+) -> bool:
+    """Tell whether a source is a name, and of a set that is there or can be fetched."""
+    name = os.fspath(source)
+    return _is_name(source) and (is_in_catalogue(name) or _find(name, _home(data_home)) is not None)
+
+
+def _is_name(source: str | os.PathLike[str]) -> bool:
+    return (
+        isinstance(source, str)
+        and source == os.path.basename(source)
+        and not source.endswith(".zip")
+    )
+
+
+def _home(data_home: str | os.PathLike[str] | None) -> Path:
+    chosen = data_home or os.environ.get("GRAPHMOVER_DATA")
+    return Path(chosen).expanduser() if chosen else cache_folder()
+
+
+def _find(name: str, home: Path) -> Path | None:
+    """Return the zip or the folder of that name, if it is there."""
+    for path in (home / f"{name}.zip", home / name / f"{name}.zip"):
+        if path.is_file():
+            return path
+    return home / name if (home / name / f"{name}_A.txt").is_file() else None
+
+
+def _refuse_unknown(name: str, home: Path) -> None:
+    if is_in_catalogue(name):
+        return
+    if os.path.isdir(name):
+        hint = f" The folder beside you goes by ./{name}."
+    else:
+        hint = did_you_mean(name)
+    raise FileNotFoundError(
+        f"{_not_there(name, home)}: put it there, or {_ELSEWHERE}. The TU collection has no "
+        f"such set.{hint}"
+    )
+
+
+def _not_there(name: str, home: Path) -> str:
+    return f"no set {name!r} in {home}, neither as {name}.zip nor as a folder {name}"
+
+
+def _missing(name: str, home: Path) -> str:
+    fetched = f"Get {name}.zip from {_BY_HAND} and put it there"
+    return f"{_not_there(name, home)}. {fetched}, or {_ELSEWHERE}"
+
+
+def _fetch(name: str, home: Path) -> Path:
+    target = home / f"{name}.zip"
+    home.mkdir(parents=True, exist_ok=True)
+    failures = []
+    for mirror in MIRRORS:
+        url = f"{mirror}{name}.zip"
+        try:
+            _download(url, target)
+        except (OSError, ValueError) as error:  # all that requests raises is an OSError
+            failures.append(_reason(error, url))
+        else:
+            return target
+    tried = "; ".join(failures)
+    raise ConnectionError(f"{_missing(name, home)}. The download failed: {tried}")
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Say shortly why a download failed."""
+    from requests import ConnectionError as Unconnected
+    from requests import HTTPError, Timeout
+
+    if isinstance(error, Unconnected | Timeout):
+        return f"no connection to {urlsplit(url).hostname}"
+    if isinstance(error, HTTPError) and error.response is not None:
+        return f"{url}: {error.response.status_code} {error.response.reason}"
+    return f"{url}: {error}"
+
+
+def _download(url: str, target: Path) -> None:
+    """Fetch a zip, whole and as it was the last time, or leave nothing behind."""
+    import pooch
+
+    fetch = pooch.HTTPDownloader(progressbar=True, chunk_size=1 << 16, timeout=_TIMEOUT)
+    with replacing(target) as file:
+        fetch(url, file, None)
+        file.flush()
+        draft = Path(file.name)
+        _require_zip(draft, target.stem)
+        digest = file_digest(draft)
+        recorded = _recorded(target)
+        if recorded not in {None, digest}:
+            raise ValueError(
+                f"its SHA-256 is {digest}, but {recorded} when it was downloaded before; if "
+                f"that is as it should be, delete {_record(target)}"
+            )
+    if recorded is None:
+        with replacing(_record(target)) as file:
+            file.write(f"{digest}  {target.name}\n".encode())
+
+
+def _require_zip(draft: Path, name: str) -> None:
+    """Refuse error pages and downloads cut short: the table of a zip stands at its end."""
+    try:
+        with zipfile.ZipFile(draft) as archive:
+            members = archive.namelist()
+    except (zipfile.BadZipFile, OSError) as error:
+        with draft.open("rb") as stream:
+            start = stream.read(40)
+        raise ValueError(f"no whole zip came, but what starts with {start!r} ({error})") from None
+    if not any(member.rpartition("/")[2] == f"{name}_A.txt" for member in members):
+        raise ValueError(f"the zip that came holds no {name}_A.txt")
+
+
+def _record(path: Path) -> Path:
+    """Return where the SHA-256 of a download is written, as ``sha256sum -c`` reads it."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _recorded(path: Path) -> str | None:
+    try:
+        words = _record(path).read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        return None
+    return words[0] if words else None
+
+
+def _verify(path: Path) -> None:
+    """Refuse a zip that is not what was downloaded; one put there by hand has no record."""
+    recorded = _recorded(path)
+    if recorded is None:
+        return
+    digest = file_digest(path)
+    if digest != recorded:
+        raise ValueError(
+            f"{path} is not what was downloaded: its SHA-256 is {digest}, expected {recorded}. "
+            f"Delete it to download it again, or delete {_record(path)} if the change is yours"
+        )

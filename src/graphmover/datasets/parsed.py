@@ -1,0 +1,111 @@
+"""Sets that were parsed before, as plain arrays in the cache folder.
+
+An entry is found by a hash of the set's files, so that it never outlives them. What cannot be
+read is made again, and what cannot be written is not kept: the cache is never needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover._utils.files import replacing
+from graphmover.datasets.home import cache_folder
+from graphmover.datasets.tu_files import BROKEN
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.dataset import Dataset
+
+#: Raise it when the same files give other arrays than before.
+_VERSION = 1
+
+#: Smaller sets are parsed faster than a second file is opened.
+LEAST_BYTES = 1 << 20
+
+_OF_GRAPHS = ("offsets", "indptr", "indices", "node_attributes")
+_OF_DATASET = ("target", "edge_attributes")
+_UNREADABLE = (*BROKEN, KeyError)
+
+
+def load_parsed(name: str, digest: str) -> Dataset | None:
+    """Return the set of that content, or None where it is not in the cache."""
+    try:
+        with _entry(name, digest).open("rb") as stream:
+            arrays = np.load(stream, allow_pickle=False)
+            is_whole = isinstance(arrays, Mapping) and set(arrays["contents"]) == set(arrays)
+            return _from_arrays(name, arrays) if is_whole else None
+    except _UNREADABLE:
+        return None
+
+
+def store_parsed(dataset: Dataset, digest: str) -> None:
+    """Keep a set, instead of what was kept under its name; do nothing if that cannot be."""
+    entry = _entry(dataset.name, digest)
+    try:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(entry) as file:
+            np.savez(file, **_to_arrays(dataset))  # type: ignore[arg-type]
+        for other in entry.parent.glob(f"{_safe(dataset.name)}.*.npz"):
+            if other != entry:
+                other.unlink(missing_ok=True)
+    except OSError:
+        pass
+
+
+def _entry(name: str, digest: str) -> Path:
+    return cache_folder() / "parsed" / f"{_safe(name)}.{digest[:32]}.v{_VERSION}.npz"
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:80]
+
+
+def _to_arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
+    graphs = dataset.graphs
+    arrays = {key: getattr(graphs, key) for key in _OF_GRAPHS}
+    arrays |= {key: getattr(dataset, key) for key in _OF_DATASET}
+    arrays["node_labels"] = _columns(graphs.node_labels)
+    arrays["edge_labels"] = _columns(dataset.edge_labels)
+    present = {key: array for key, array in arrays.items() if array is not None}
+    return present | {"contents": np.array(["contents", *present])}
+
+
+def _from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Dataset:
+    def labels(key: str) -> NDArray[Any] | None:
+        return as_labels(arrays[key]) if key in arrays else None
+
+    graphs = GraphBatch(
+        arrays["offsets"],
+        arrays["indptr"],
+        arrays["indices"],
+        node_labels=labels("node_labels"),
+        node_attributes=arrays.get("node_attributes"),
+    )
+    return Dataset(
+        name,
+        graphs,
+        arrays.get("target"),
+        edge_labels=labels("edge_labels"),
+        edge_attributes=arrays.get("edge_attributes"),
+    )
+
+
+def as_labels(columns: NDArray[np.int64]) -> NDArray[Any]:
+    """Turn a table into one label per row: a number, or a tuple where there are several."""
+    if columns.shape[1] == 1:
+        return columns[:, 0]
+    tuples = np.empty(len(columns), dtype=object)
+    tuples[:] = list(map(tuple, columns.tolist()))
+    return tuples
+
+
+def _columns(labels: NDArray[Any] | None) -> NDArray[np.int64] | None:
+    if labels is None:
+        return None
+    if labels.dtype != object:
+        return labels.reshape(-1, 1)
+    return np.array(labels.tolist(), dtype=np.int64).reshape(len(labels), -1)

@@ -1,0 +1,163 @@
+"""A collection of graphs in numbers, read piece by piece."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.graphs.batch import GraphBatch
+from graphmover.io.formats import iter_batches
+from graphmover.nodes.labels import label_codes
+
+
+@dataclass
+class Spread:
+    """The sum, the extremes and the mean of one number per graph."""
+
+    total: int = 0
+    least: int = 0
+    most: int = 0
+    mean: float = 0.0
+
+    def add(self, values: NDArray[np.int64], n_before: int) -> None:
+        """Take further values into account."""
+        if not len(values):
+            return
+        self.least = int(min(values.min(), self.least)) if n_before else int(values.min())
+        self.most = max(self.most, int(values.max()))
+        self.total += int(values.sum())
+        self.mean = self.total / (n_before + len(values))
+
+
+@dataclass
+class Summary:
+    """What `summarise` returns.
+
+    Attributes
+    ----------
+    graphs : int
+    nodes, edges, components : Spread
+        Numbers per graph.
+    node_labels : int
+        How many different labels there are; 0: nodes have none.
+    node_attributes : int
+        Numbers per node.
+    edge_weights : bool
+        Whether any edge has a weight other than 1.
+    target : dict or None
+        ``{"classes": {name: graphs}}``, the most frequent first; or of real values
+        ``{"least": float, "most": float, "mean": float}``.
+    node_histogram, degree_histogram : dict
+        How many graphs have that many nodes, and how many nodes that many neighbours.
+    """
+
+    graphs: int = 0
+    nodes: Spread = field(default_factory=Spread)
+    edges: Spread = field(default_factory=Spread)
+    components: Spread = field(default_factory=Spread)
+    node_labels: int = 0
+    node_attributes: int = 0
+    edge_weights: bool = False
+    target: dict[str, Any] | None = None
+    node_histogram: dict[str, int] = field(default_factory=dict)
+    degree_histogram: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values only."""
+        return asdict(self)
+
+
+def summarise(source: Any, *, target_column: str | None = None) -> Summary:
+    """Count what a collection of graphs holds.
+
+    Parameters
+    ----------
+    source, target_column
+        What `iter_batches` takes.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> from graphmover.datasets.summary import summarise
+    >>> summary = summarise([gm.Graph(3, [(0, 1)]), gm.Graph(2, [(0, 1)])])
+    >>> summary.nodes.total, summary.components.most
+    (5, 2)
+    >>> summary.degree_histogram
+    {'0': 1, '1': 4}
+    """
+    summary = Summary()
+    labels: set[int] = set()
+    classes: Counter[str] = Counter()
+    sizes: Counter[int] = Counter()
+    degrees: Counter[int] = Counter()
+    values: list[NDArray[np.float64]] = []
+    for batch in iter_batches(source, target_column=target_column):
+        graphs = batch.graphs
+        summary.nodes.add(graphs.node_counts, summary.graphs)
+        summary.edges.add(graphs.edge_counts, summary.graphs)
+        summary.components.add(_component_counts(graphs), summary.graphs)
+        summary.graphs += len(graphs)
+        summary.edge_weights |= graphs.edge_weights is not None
+        if graphs.node_labels is not None:
+            labels.update(np.unique(label_codes(graphs.node_labels)).tolist())
+        if graphs.node_attributes is not None:
+            summary.node_attributes = graphs.node_attributes.shape[1]
+        _count(sizes, graphs.node_counts)
+        _count(degrees, np.diff(graphs.indptr))
+        if batch.target is not None and len(batch.target):
+            kind, n_axes = batch.target.dtype.kind, batch.target.ndim
+            if kind == "f" or (kind in "iu" and n_axes > 1):
+                values.append(batch.target[np.isfinite(batch.target)])
+            else:
+                classes.update(map(str, batch.target.tolist()))
+    if not summary.graphs:
+        raise ValueError(f"{source} holds no graphs")
+    summary.node_labels = len(labels)
+    summary.node_histogram, summary.degree_histogram = _ranges(sizes), _ranges(degrees)
+    if classes:
+        summary.target = {"classes": dict(classes.most_common())}
+    elif sum(map(len, values)):
+        summary.target = _spread_of(np.concatenate(values))
+    return summary
+
+
+def _spread_of(values: NDArray[np.float64]) -> dict[str, float]:
+    return {
+        "least": float(values.min()),
+        "most": float(values.max()),
+        "mean": float(values.mean()),
+    }
+
+
+def _component_counts(graphs: GraphBatch) -> NDArray[np.int64]:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    columns = graphs.indices + np.repeat(graphs.offsets[:-1], 2 * graphs.edge_counts)
+    shape = (graphs.n_nodes, graphs.n_nodes)
+    matrix = csr_array((np.ones(len(columns), np.int8), columns, graphs.indptr), shape=shape)
+    _, component_of_node = connected_components(matrix, directed=False)
+    _, first_nodes = np.unique(component_of_node, return_index=True)
+    graph_of_node = np.repeat(np.arange(len(graphs)), graphs.node_counts)
+    return np.bincount(graph_of_node[first_nodes], minlength=len(graphs))
+
+
+def _count(counter: Counter[int], values: NDArray[np.int64]) -> None:
+    """Count values by the power of two at or below them; 0 for itself."""
+    powers = np.frexp(values.astype(np.float64))[1]
+    for power, count in enumerate(np.bincount(powers).tolist()):
+        if count:
+            counter[power] += count
+
+
+def _ranges(counter: Counter[int]) -> dict[str, int]:
+    """Name the ranges: 0, 1, 2-3, 4-7, ..."""
+    named = {}
+    for power in range(min(counter, default=0), max(counter, default=-1) + 1):
+        low, high = (0, 0) if power == 0 else (2 ** (power - 1), 2**power - 1)
+        named[str(low) if low == high else f"{low}-{high}"] = counter[power]
+    return named

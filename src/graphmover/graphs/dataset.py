@@ -1,0 +1,54 @@
+"""What the loaders and generators of this package return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.graphs.batch import GraphBatch
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A named collection of graphs, with one target per graph where there is one.
+
+    Attributes
+    ----------
+    name : str
+    graphs : GraphBatch
+    target : ndarray or None
+        Integers are classes, floats are values to predict; one row per graph.
+    target_names : tuple of str or None
+        ``target_names[c]`` tells what class c means.
+    edge_labels, edge_attributes : ndarray or None
+        One entry, or one row, beside each entry of ``graphs.indices``: each edge stands there
+        in both directions, and what a file says of an edge may depend on the direction.
+        ``graphs[...]`` does not take them along.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> gm.Dataset("pair", gm.GraphBatch.from_edges([2, 1], [1, 0], [(0, 1)]))
+    Dataset('pair', 2 graphs, no target)
+    """
+
+    name: str
+    graphs: GraphBatch
+    target: NDArray[Any] | None = None
+    target_names: tuple[str, ...] | None = None
+    edge_labels: NDArray[Any] | None = None
+    edge_attributes: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}, {len(self.graphs)} graphs, {self._describe_target()})"
+
+    def _describe_target(self) -> str:
+        if self.target is None:
+            return "no target"
+        if self.target.dtype.kind != "f":
+            return f"{len(set(self.target.ravel().tolist()))} classes"
+        n_values = 1 if self.target.ndim == 1 else self.target.shape[1]
+        return f"{n_values} real target{'s' if n_values != 1 else ''}"

@@ -1,0 +1,1 @@
+"""Collections of graphs, vectors and models as files."""

@@ -1,0 +1,165 @@
+"""A folder of CSV files, all nodes of all graphs together.
+
+- ``nodes.csv``: columns ``node``, ``graph``, perhaps ``label``; others are node attributes
+- ``edges.csv``: columns ``source``, ``target``, perhaps ``weight``
+- ``graphs.csv`` (optional): columns ``graph`` and others, of which one may be the target
+
+Names of nodes and graphs are numbers or text. Graphs come in the order of ``graphs.csv``, or
+else of ``nodes.csv``; lines need not be sorted. The files are read whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.graphs.arrow import pyarrow
+from graphmover.graphs.batch import EDGE_WEIGHT, NODE_LABEL, GraphBatch
+from graphmover.graphs.dataset import Dataset
+from graphmover.io.chunks import TARGET, naming, rows_of, target_array
+
+EDGES = "edges.csv"
+_NODES = "nodes.csv"
+_GRAPHS = "graphs.csv"
+TABLES = (_NODES, EDGES, _GRAPHS)
+
+Ints = NDArray[np.int64]
+
+
+def read_edge_csv(folder: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+    """Yield the graphs of a folder."""
+    with naming(folder):
+        data = _read_folder(folder, target_column)
+    for start in range(0, len(data.graphs), batch_size):
+        yield rows_of(data, start, start + batch_size)
+
+
+def _read_folder(folder: Path, target_column: str | None) -> Dataset:
+    nodes = _read(folder / _NODES, "node", "graph")
+    edges = _read(folder / EDGES, "source", "target")
+    numbers_of_graphs, n_graphs, target = _graphs(folder, nodes, target_column)
+    order = np.argsort(numbers_of_graphs, kind="stable")
+    node_counts = np.bincount(numbers_of_graphs, minlength=n_graphs)
+    offsets = np.concatenate([[0], np.cumsum(node_counts)])
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+
+    file = folder / EDGES
+    names = nodes.column("node")
+    _require_distinct(names, folder / _NODES)
+    u, v = (_find(edges.column(end), names, file, folder / _NODES) for end in ("source", "target"))
+    graph_of_edge = numbers_of_graphs[u]
+    apart = graph_of_edge != numbers_of_graphs[v]
+    if apart.any():
+        row = int(np.argmax(apart))
+        raise ValueError(f"{file}, line {row + 2}: the edge joins two graphs")
+    by_graph = np.argsort(graph_of_edge, kind="stable")
+    first = offsets[graph_of_edge[by_graph]]
+    weights = _numbers(edges, EDGE_WEIGHT, file) if EDGE_WEIGHT in edges.column_names else None
+    graphs = GraphBatch.from_edges(
+        node_counts,
+        np.bincount(graph_of_edge, minlength=n_graphs),
+        np.column_stack([place[u][by_graph] - first, place[v][by_graph] - first]),
+        edge_weights=None if weights is None else weights[by_graph],
+        node_labels=_labels(nodes, order, folder / _NODES),
+        node_attributes=_attributes(nodes, order, folder / _NODES),
+    )
+    return Dataset(folder.name, graphs, target)
+
+
+def _read(file: Path, *required: str) -> Any:
+    pa = pyarrow()
+    from pyarrow import csv
+
+    if not file.is_file():
+        raise ValueError(f"{file.parent} holds no file {file.name}")
+    try:
+        table = csv.read_csv(file)
+    except pa.ArrowException as error:
+        raise ValueError(f"{file} cannot be read as CSV: {error}") from error
+    for name in required:
+        n_columns = table.column_names.count(name)
+        if n_columns != 1:
+            what = "are several columns" if n_columns else "is no column"
+            raise ValueError(f"{file}: there {what} {name!r} among {table.column_names}")
+        column = table.column(name)
+        if column.null_count:
+            row = int(np.argmax(column.is_null().to_numpy()))
+            raise ValueError(f"{file}, line {row + 2}: {name} is empty")
+    return table
+
+
+def _graphs(
+    folder: Path, nodes: Any, target_column: str | None
+) -> tuple[Ints, int, NDArray[Any] | None]:
+    """Return the number of each node's graph, how many there are, and their targets."""
+    if not (folder / _GRAPHS).is_file():
+        if target_column is not None:
+            raise ValueError(f"{folder} holds no {_GRAPHS} to take {target_column!r} from")
+        names = nodes.column("graph").unique()
+        return _find(nodes.column("graph"), names, folder / _NODES, folder), len(names), None
+    file = folder / _GRAPHS
+    table = _read(file, "graph")
+    if target_column is not None and target_column not in table.column_names:
+        raise ValueError(f"{file}: there is no column {target_column!r} among {table.column_names}")
+    name = target_column or (TARGET if TARGET in table.column_names else None)
+    target = None if name is None else target_array(table.column(name).to_pylist())
+    names = table.column("graph")
+    _require_distinct(names, file)
+    return _find(nodes.column("graph"), names, folder / _NODES, file), len(names), target
+
+
+def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:
+    """Return the place of each value among names."""
+    pa = pyarrow()
+    from pyarrow import compute
+
+    if column.type != names.type:
+        column, names = column.cast(pa.string()), names.cast(pa.string())
+    places = compute.index_in(column, value_set=names)
+    if places.null_count:
+        row = int(np.argmax(places.is_null().to_numpy()))
+        raise ValueError(f"{file}, line {row + 2}: {column[row].as_py()!r} is not in {where}")
+    return np.asarray(places.to_numpy(), dtype=np.int64)
+
+
+def _require_distinct(names: Any, file: Path) -> None:
+    if len(names.unique()) == len(names):
+        return
+    seen: set[Any] = set()
+    for row, name in enumerate(names.to_pylist()):
+        if name in seen:
+            raise ValueError(f"{file}, line {row + 2}: {name!r} stands in a line before")
+        seen.add(name)
+
+
+def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
+    pa = pyarrow()
+    column = table.column(name)
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or column.null_count:
+        for row, value in enumerate(column.to_pylist()):
+            if not isinstance(value, int | float):
+                got = "empty or NaN" if value is None else repr(value)
+                raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number")
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _labels(nodes: Any, order: Ints, file: Path) -> list[Any] | None:
+    if NODE_LABEL not in nodes.column_names:
+        return None
+    labels = nodes.column(NODE_LABEL).to_pylist()
+    if None in labels:
+        raise ValueError(f"{file}, line {labels.index(None) + 2}: {NODE_LABEL} is empty")
+    return [labels[i] for i in order.tolist()]
+
+
+def _attributes(nodes: Any, order: Ints, file: Path) -> NDArray[np.float64] | None:
+    names = [n for n in nodes.column_names if n not in ("node", "graph", NODE_LABEL)]
+    if not names:
+        return None
+    return np.column_stack([_numbers(nodes, name, file) for name in names])[order]

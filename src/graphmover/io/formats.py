@@ -1,0 +1,258 @@
+"""Which reader takes which file, and collections of graphs piece by piece."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from graphmover._utils.checks import require_whole
+from graphmover._utils.files import replacing, require_other_file
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.converters import converter_of
+from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.interop import as_graph_batch
+from graphmover.io.chunks import in_batches, joined, naming, rows_of
+from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
+from graphmover.io.networkx_files import (
+    read_gml,
+    read_graphml,
+    read_json_lines,
+    write_json_lines,
+)
+from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
+from graphmover.io.smiles import read_smiles, read_smiles_table
+
+#: Reads a file or folder: path, graphs per batch, name of the target or None for "target".
+Reader = Callable[[Path, int, str | None], Iterator[Dataset]]
+#: Writes batches to an open file and returns the number of graphs.
+Writer = Callable[[IO[bytes], Iterator[Dataset]], int]
+
+
+class Format(NamedTuple):
+    """How files of one ending are read, and written if they are."""
+
+    what: str
+    read: Reader
+    write: Writer | None = None
+
+
+#: By the ending of a file's name.
+FILES: dict[str, Format] = {
+    ".parquet": Format("a row per graph", read_parquet, write_parquet),
+    ".jsonl": Format("a node-link object per line", read_json_lines, write_json_lines),
+    ".ndjson": Format("a node-link object per line", read_json_lines, write_json_lines),
+    ".graphml": Format("one graph", read_graphml),
+    ".gml": Format("one graph", read_gml),
+    ".smi": Format("a SMILES per line", read_smiles),
+    ".csv": Format("a column of SMILES", read_smiles_table),
+}
+
+#: By what a folder holds; one that holds none of these is in the TU format.
+FOLDERS: dict[str, Format] = {
+    EDGES: Format("nodes.csv, edges.csv and perhaps graphs.csv", read_edge_csv),
+    "*.graphml": Format("a graph per file", read_graphml),
+    "*.gml": Format("a graph per file", read_gml),
+}
+
+
+def iter_batches(
+    source: Any, batch_size: int = 10_000, *, target_column: str | None = None
+) -> Iterator[Dataset]:
+    """Read a collection of graphs piece by piece.
+
+    Parquet, JSON lines, SMILES, folders of GraphML or GML and iterables of graphs are read as
+    they are needed; TU sets and folders of CSV files are read whole first.
+
+    Parameters
+    ----------
+    source : str, path, Dataset, GraphBatch or iterable of graphs
+        A file or folder in one of the formats below, what `load_dataset` takes (a TU set's
+        name, folder or zip), or graphs that `as_graph_batch` takes.
+    batch_size : int
+        The most graphs a batch may hold.
+    target_column : str, optional
+        Which column, or which attribute of a graph, is the target. By default ``"target"``
+        where there is one.
+
+    Yields
+    ------
+    Dataset
+        ``graphs`` and ``target`` of consecutive graphs.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> data = gm.make_graph_families(50, random_state=0)
+    >>> [len(batch.graphs) for batch in gm.iter_batches(data, 20)]
+    [20, 20, 10]
+    """
+    require_whole("batch_size", batch_size, least=1)
+    if target_column is not None and not isinstance(target_column, str):
+        raise TypeError(f"target_column must be a string or None, got {target_column!r}")
+    if isinstance(source, str | os.PathLike):
+        return _from_path(source, batch_size, target_column)
+    if target_column is not None:
+        raise ValueError(
+            f"target_column={target_column!r} goes with a file, got a {type(source).__name__}"
+        )
+    if isinstance(source, Dataset):
+        return _slices(source, batch_size)
+    if isinstance(source, GraphBatch) or converter_of(type(source)) is not None:
+        return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
+    return _from_iterable(source, batch_size)
+
+
+def read_graphs(source: Any, *, target_column: str | None = None) -> Dataset:
+    """Read a whole collection of graphs into memory.
+
+    Parameters
+    ----------
+    source, target_column
+        See `iter_batches`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import graphmover as gm
+    >>> data = gm.make_graph_families(60, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gm.write_graphs(data, f"{folder}/families.parquet")
+    ...     gm.read_graphs(f"{folder}/families.parquet")
+    60
+    Dataset('families', 60 graphs, 6 classes)
+    """
+    parts = list(iter_batches(source, target_column=target_column))
+    if not parts:
+        raise ValueError(f"{source} holds no graphs")
+    with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+
+def write_graphs(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    target_column: str | None = None,
+    batch_size: int = 10_000,
+) -> int:
+    """Write graphs, and their targets if there are any, to a file, whole or not at all.
+
+    Parameters
+    ----------
+    source, target_column
+        See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
+        another format, which is converted piece by piece.
+    path : path
+        It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and not be the source.
+    batch_size : int
+        Graphs held in memory at once, and in each row group of a Parquet file.
+
+    Returns
+    -------
+    int
+        The number of graphs written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import graphmover as gm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gm.write_graphs([gm.Graph(2, [(0, 1)])], f"{folder}/one.jsonl")
+    1
+    """
+    write = writer_of(path)
+    require_other_file(source, path)
+    batches = iter_batches(source, batch_size, target_column=target_column)
+    with replacing(path) as file:
+        return write(file, batches)
+
+
+def writer_of(path: str | os.PathLike[str]) -> Writer:
+    """Return the writer of the format that a file's name tells."""
+    written = {ending: known.write for ending, known in FILES.items() if known.write}
+    ending = Path(path).suffix.lower()
+    if ending not in written:
+        raise ValueError(
+            f"cannot write graphs to {os.fspath(path)}: it must end in {', '.join(written)}"
+        )
+    return written[ending]
+
+
+def count_graphs(source: Any) -> int | None:
+    """Return the number of graphs where it is known without reading them."""
+    if isinstance(source, Dataset):
+        return len(source.graphs)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source).expanduser()
+        return count_parquet(path) if _format(path) is FILES[".parquet"] else None
+    return len(source) if isinstance(source, GraphBatch | list | tuple) else None
+
+
+def _format(path: Path) -> Format | None:
+    """Return the format of a file or folder; None is for `load_dataset` to find."""
+    if not path.is_dir():
+        return FILES.get(path.suffix.lower())
+    return next((FOLDERS[holds] for holds in FOLDERS if any(path.glob(holds))), None)
+
+
+def _from_path(
+    source: str | os.PathLike[str], batch_size: int, target_column: str | None
+) -> Iterator[Dataset]:
+    from graphmover.datasets.home import is_known_name
+    from graphmover.datasets.tu import load_dataset
+
+    path = Path(source).expanduser()
+    found = _format(path)
+    if found is None:
+        if path.exists() and not _is_tu(path) and not is_known_name(source):
+            raise ValueError(_unknown(path))
+        has_other_ending = path.suffix.lower() not in ("", ".zip")
+        if has_other_ending and not path.exists() and not is_known_name(source):
+            raise FileNotFoundError(f"there is no file {path}, and {_unknown_ending(path)}")
+        if target_column is not None:
+            raise ValueError(f"{path} is a TU set, whose target has no name: leave it out")
+        return _slices(load_dataset(source), batch_size)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if path.name in TABLES and (path.parent / EDGES).is_file():
+        raise ValueError(f"{path} is one table of several: give the folder, {path.parent}")
+    return found.read(path, batch_size, target_column)
+
+
+def _is_tu(path: Path) -> bool:
+    return any(path.glob("*_A.txt")) if path.is_dir() else path.suffix.lower() == ".zip"
+
+
+def _unknown(path: Path) -> str:
+    """Say what was expected of a file or folder that is there."""
+    if path.is_dir():
+        return f"the folder {path} holds no {', '.join(FOLDERS)} or *_A.txt (a TU set)"
+    return f"cannot tell the format of {path}: {_unknown_ending(path)}"
+
+
+def _unknown_ending(path: Path) -> str:
+    known = f"{', '.join(FILES)} or .zip (a TU set)"
+    return f"{path.suffix or 'no ending'} is no known ending, expected {known}"
+
+
+def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:
+    if len(data.graphs) <= batch_size:
+        yield data
+        return
+    for start in range(0, len(data.graphs), batch_size):
+        yield rows_of(data, start, start + batch_size)
+
+
+def _from_iterable(source: Any, batch_size: int) -> Iterator[Dataset]:
+    first = 0
+    if not hasattr(source, "__iter__"):
+        raise TypeError(
+            f"got an object of type {type(source).__name__}, expected a path, a Dataset, or graphs"
+        )
+    for graphs in in_batches(source, batch_size):
+        with naming("graphs", first):
+            batch = as_graph_batch(graphs)
+        yield Dataset("graphs", batch)
+        first += len(graphs)

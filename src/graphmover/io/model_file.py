@@ -1,0 +1,159 @@
+"""Fitted models as ``.npz`` files: plain arrays, no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover import __version__
+from graphmover._utils.files import replacing
+from graphmover.nodes.embeddings import NODE_MASSES, NodeEmbeddings
+from graphmover.nodes.registry import NODE_EMBEDDINGS, NodeEmbedding
+
+#: The layout of saved models; a change that older code cannot read makes it one more.
+MODEL_FORMAT = 1
+
+#: Parameters that leave every vector as it is.
+_WITHOUT_EFFECT = ("n_jobs", "random_state", "verbose")
+
+
+class FittedModel(NamedTuple):
+    """What an estimator knows after `fit`."""
+
+    parameters: dict[str, Any]
+    gamma: float
+    uses_node_labels: bool
+    wl_iterations: int
+    node_embedding: NodeEmbedding
+    node_mass: Literal["degree", "equal"]
+    node_scale: float
+    random_graphs: NodeEmbeddings
+
+
+def require_model_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that hides what kind of file a model is."""
+    if not os.fspath(path).endswith(".npz"):
+        raise ValueError(
+            f"cannot save a model as {os.fspath(path)}: expected a name that ends in .npz"
+        )
+
+
+def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
+    """Write a model, whole or not at all.
+
+    Parameters that are no plain values are written as None, unless the model needs them.
+    """
+    if callable(model.node_embedding) or callable(model.parameters["node_embedding"]):
+        raise ValueError(
+            "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
+            f"of {', '.join(NODE_EMBEDDINGS)}"
+        )
+    require_model_name(path)
+    parameters = {name: _plain(value) for name, value in model.parameters.items()}
+    with replacing(path) as file:
+        np.savez(file, **_arrays_of(model, json.dumps(parameters)))  # type: ignore[arg-type]
+
+
+def fingerprint(model: FittedModel) -> str:
+    """Return what is equal for two models only if they embed alike, to the last bit."""
+    parameters = {k: v for k, v in model.parameters.items() if k not in _WITHOUT_EFFECT}
+    arrays = _arrays_of(model, json.dumps(parameters, default=str))
+    content = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays.items()):
+        content.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
+    return content.hexdigest()
+
+
+@contextmanager
+def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
+    """Read a model; what the block then finds wrong with it is told as damage of the file."""
+    arrays = _read_arrays(path)
+    if arrays["format"].shape or arrays["format"] != MODEL_FORMAT:
+        raise ValueError(
+            f"{os.fspath(path)} has model format {arrays['format']} (graphmover "
+            f"{arrays['version']}), but graphmover {__version__} reads format {MODEL_FORMAT}: "
+            f"use that version, or fit and save the model anew"
+        )
+    try:
+        model = FittedModel(
+            json.loads(str(arrays["parameters"])),
+            float(arrays["gamma"]),
+            bool(arrays["uses_node_labels"]),
+            int(arrays["wl_iterations"]),
+            str(arrays["node_embedding"]),
+            str(arrays["node_mass"]),  # type: ignore[arg-type]
+            float(arrays["node_scale"]),
+            NodeEmbeddings(
+                arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
+            ),
+        )
+        _refuse_what_no_fit_leaves(model)
+        yield model
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
+
+
+def _refuse_what_no_fit_leaves(model: FittedModel) -> None:
+    if not (math.isfinite(model.gamma) and model.gamma > 0):
+        raise ValueError(f"gamma is {model.gamma}")
+    if model.wl_iterations < 0:
+        raise ValueError(f"wl_iterations is {model.wl_iterations}")
+    if model.node_embedding not in NODE_EMBEDDINGS or model.node_mass not in NODE_MASSES:
+        raise ValueError(f"nodes by {model.node_embedding!r} and {model.node_mass!r}")
+    if not (math.isfinite(model.node_scale) and model.node_scale > 0):
+        raise ValueError(f"node_scale is {model.node_scale}")
+    has_labels = model.random_graphs.labels is not None
+    if has_labels != (model.uses_node_labels or model.wl_iterations > 0):
+        raise ValueError("the random graphs have labels and should not, or the reverse")
+    if not len(model.random_graphs) or (model.random_graphs.node_counts == 0).any():
+        raise ValueError("a random graph has no nodes")
+
+
+def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
+    graphs = model.random_graphs
+    arrays: dict[str, NDArray[Any]] = {
+        "format": np.array(MODEL_FORMAT),
+        "version": np.array(__version__),
+        "parameters": np.array(parameters),
+        "gamma": np.array(model.gamma),
+        "uses_node_labels": np.array(model.uses_node_labels),
+        "wl_iterations": np.array(model.wl_iterations),
+        "node_embedding": np.array(str(model.node_embedding)),
+        "node_mass": np.array(model.node_mass),
+        "node_scale": np.array(model.node_scale),
+        "points": graphs.points,
+        "masses": graphs.masses,
+        "offsets": graphs.offsets,
+    }
+    if graphs.labels is not None:
+        arrays["labels"] = graphs.labels
+    return arrays
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, bool | int | float | str) else None
+
+
+def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    try:
+        # Opened here: np.load leaves a file open when it cannot read it.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        _ = arrays["format"], arrays["version"]
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {os.fspath(path)}") from None
+    except Exception as error:  # zip, zlib, NumPy and text errors: all mean the same here
+        raise ValueError(
+            f"{os.fspath(path)} is not a graphmover model, or it is damaged: save writes one"
+        ) from error
+    return arrays

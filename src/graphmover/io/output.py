@@ -1,0 +1,142 @@
+"""Vectors into files that NumPy, pandas and other programs open."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover._utils.files import replacing
+from graphmover.graphs.arrow import pyarrow
+from graphmover.io.partial import PartialRows
+
+#: Rows that are held in memory while a file is made of the committed rows: about 16 MB.
+_CHUNK_ENTRIES = 2_000_000
+
+Floats = NDArray[np.float64]
+
+#: Makes the output of rows that are all committed; the names are those of the columns.
+Finisher = Callable[[PartialRows, NDArray[Any]], None]
+
+
+def finisher_of(output: str | os.PathLike[str]) -> Finisher:
+    """Return what makes a file of the format that its name tells."""
+    ending = Path(output).suffix.lower()
+    if ending not in _FINISHERS:
+        known = ", ".join(_FINISHERS)
+        raise ValueError(f"cannot tell the format of {os.fspath(output)}: it must end in {known}")
+    if ending == ".parquet":
+        pyarrow()  # if it is missing, say so before the work
+    return _FINISHERS[ending]
+
+
+def _finish_npy(part: PartialRows, names: NDArray[Any]) -> None:
+    os.replace(part.close_vectors(), part.output)
+
+
+def _finish_npz(part: PartialRows, names: NDArray[Any]) -> None:
+    target = part.read_target()
+    with replacing(part.output) as file, zipfile.ZipFile(file, "w") as archive:
+        with (
+            part.close_vectors().open("rb") as rows,
+            archive.open("vectors.npy", "w", force_zip64=True) as member,
+        ):
+            shutil.copyfileobj(rows, member, 2**20)
+        if target is not None:
+            with archive.open("target.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, target, allow_pickle=False)
+
+
+def _finish_csv(part: PartialRows, names: NDArray[Any]) -> None:
+    target = part.read_target()
+    with replacing(part.output) as file:
+        file.write(csv_header(names, target))
+        for rows, vectors in _chunks(part):
+            file.write(csv_lines(vectors, None if target is None else target[rows]))
+
+
+def _finish_parquet(part: PartialRows, names: NDArray[Any]) -> None:
+    pa = pyarrow()
+    import pyarrow.parquet as pq
+
+    target = part.read_target()
+    width = part.n_columns
+
+    def table(vectors: Floats, values: NDArray[Any] | None) -> Any:
+        columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), width)}
+        if values is not None and values.ndim == 1:
+            columns["target"] = pa.array(values)
+        elif values is not None:
+            flat = pa.array(values.ravel())
+            columns["target"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+        return pa.table(columns)
+
+    schema = table(np.empty((0, width)), None if target is None else target[:0]).schema
+    with replacing(part.output) as file, pq.ParquetWriter(file, schema) as writer:
+        for rows, vectors in _chunks(part):
+            writer.write_table(table(vectors, None if target is None else target[rows]))
+
+
+_FINISHERS: dict[str, Finisher] = {
+    ".npy": _finish_npy,
+    ".npz": _finish_npz,
+    ".csv": _finish_csv,
+    ".parquet": _finish_parquet,
+}
+
+
+def _chunks(part: PartialRows) -> Iterator[tuple[slice, Floats]]:
+    """Yield the committed rows piece by piece."""
+    step = max(1, _CHUNK_ENTRIES // part.n_columns)
+    with part.close_vectors().open("rb") as file:
+        np.lib.format.read_magic(file)
+        np.lib.format.read_array_header_1_0(file)
+        for start in range(0, part.rows, step):
+            rows = slice(start, min(start + step, part.rows))
+            n_entries = (rows.stop - rows.start) * part.n_columns
+            yield rows, np.fromfile(file, "<f8", n_entries).reshape(-1, part.n_columns)
+
+
+def write_to_stdout(
+    pieces: Iterable[tuple[Floats, NDArray[Any] | None]], names: NDArray[Any]
+) -> int:
+    """Write rows as CSV to standard output as they come; return how many there were."""
+    n_rows = 0
+    for vectors, target in pieces:
+        if not n_rows:
+            sys.stdout.buffer.write(csv_header(names, target))
+        sys.stdout.buffer.write(csv_lines(vectors, target))
+        n_rows += len(vectors)
+    sys.stdout.flush()
+    return n_rows
+
+
+def csv_header(names: NDArray[Any], target: NDArray[Any] | None) -> bytes:
+    """Return the first line: a name for each feature, and for each target."""
+    columns = list(map(str, names))
+    if target is not None:
+        columns += (
+            ["target"] if target.ndim == 1 else [f"target{i}" for i in range(target.shape[1])]
+        )
+    return (",".join(columns) + "\n").encode()
+
+
+def csv_lines(vectors: Floats, target: NDArray[Any] | None) -> bytes:
+    """Return a line for each row; numbers read back as the same numbers."""
+    import csv
+    from io import StringIO
+
+    rows = vectors.tolist()
+    if target is not None:
+        for row, values in zip(rows, target.reshape(len(rows), -1).tolist(), strict=True):
+            row.extend(values)
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()

@@ -1,0 +1,1 @@
+"""Eigenvectors of graphs that are solved as sparse matrices."""

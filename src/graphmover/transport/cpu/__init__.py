@@ -1,0 +1,1 @@
+"""The transport engine for the processor: flat arrays in, distances out."""

@@ -1,0 +1,1 @@
+"""The transport engine for NVIDIA GPUs: flat arrays in, distances out."""

@@ -1,0 +1,214 @@
+"""The GPU engine on a GPU, against the CPU engine: ``make test-gpu``."""
+
+import gc
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graph_zoo import random_nodes
+
+import graphmover as gm
+from graphmover._utils.cuda import gpu_is_there
+from graphmover.backends import cuda as _cuda_pipeline
+from graphmover.transport.cuda import schedule as _cuda_plan
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not gpu_is_there(), reason="no GPU, or no CuPy"),
+]
+
+
+def assert_agree(x, y):
+    on_gpu = gm.earth_movers_distance(x, y, device="cuda")
+    np.testing.assert_allclose(on_gpu, gm.earth_movers_distance(x, y, n_jobs=-1), rtol=1e-9)
+    np.testing.assert_array_equal(gm.earth_movers_distance(x, y, device="cuda"), on_gpu)
+
+
+@pytest.mark.parametrize("d", [1, 3, 6, 9])
+@pytest.mark.parametrize("labels", [0, 3])
+@pytest.mark.parametrize("grid", [0, 3])
+def test_random_problems(d, labels, grid):
+    rng = np.random.default_rng(d)
+    x = random_nodes(rng, 300, 60, d=d, labels=labels, grid=grid)
+    assert_agree(x, random_nodes(rng, 220, 32, d=d, labels=labels, grid=grid))
+
+
+@pytest.mark.parametrize("most_mass", [2**9, 2**20, 2**45])
+def test_heavy_masses(most_mass):
+    rng = np.random.default_rng(1)
+    x, y = (random_nodes(rng, 100, n, most_mass=most_mass) for n in (60, 32))
+    assert_agree(x, y)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
+def test_huge_and_tiny_scales(scale):
+    rng = np.random.default_rng(2)
+    assert_agree(*(random_nodes(rng, 50, n, scale=scale) for n in (60, 32)))
+
+
+@pytest.mark.parametrize("n_x, n_y", [(1000, 32), (5000, 30), (90, 70), (300, 250)])
+def test_large_graphs(n_x, n_y):
+    rng = np.random.default_rng(3)
+    assert_agree(random_nodes(rng, 6, n_x), random_nodes(rng, 8, n_y))
+
+
+def test_graphs_without_nodes():
+    x = gm.NodeEmbeddings(np.zeros((1, 2)), [1], [0, 0, 1])
+    distances = gm.earth_movers_distance(x, x, device="cuda")
+    np.testing.assert_array_equal(distances, [[np.inf, np.inf], [np.inf, 0]])
+    empty = gm.NodeEmbeddings(np.zeros((0, 2)), np.zeros(0, int), [0])
+    assert gm.earth_movers_distance(empty, x, device="cuda").shape == (0, 2)
+
+
+def test_points_of_small_and_large_graphs():
+    graphs = gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
+    star = gm.Graph(400, [(0, i) for i in range(1, 400)])
+    batch = gm.as_graph_batch([*graphs, star, gm.Graph(1, []), gm.Graph(0, [])])
+    on_gpu = _cuda_pipeline.embed_nodes_on_gpu(batch, 6, use_node_labels=False, wl_iterations=0)
+    expected = gm.embed_nodes(batch, 6, use_node_labels=False)
+    np.testing.assert_allclose(on_gpu.points, expected.points, atol=1e-8)
+    np.testing.assert_array_equal(on_gpu.masses, expected.masses)
+
+
+@pytest.mark.parametrize("wl_iterations, sampling", [(0, "anchor"), (2, "anchor"), (0, "uniform")])
+def test_the_whole_way_from_graphs_to_features(wl_iterations, sampling):
+    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    options = {"wl_iterations": wl_iterations, "sampling": sampling, "random_state": 0}
+    model = gm.RandomGraphEmbedding(64, gamma=1.0, device="cuda", **options)
+    features = model.fit_transform(graphs)
+    np.testing.assert_allclose(model.transform(graphs), features, rtol=1e-12)
+    np.testing.assert_array_equal(model.transform(graphs)[5:9], model.transform(graphs[5:9]))
+    expected = model.set_params(device="cpu").transform(graphs)
+    np.testing.assert_allclose(features, expected, rtol=1e-7)
+
+
+def test_weighted_graphs():
+    """Weights enter points and, as weighted degrees, masses."""
+    rng = np.random.default_rng(5)
+    graphs = [
+        gm.Graph(g.n_nodes, g.edges, edge_weights=rng.uniform(0.1, 9, g.n_edges))
+        for g in gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
+    ]
+    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    on_gpu = model.distances(graphs)
+    expected = model.set_params(device="cpu").distances(graphs)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-7)
+    plain = [gm.Graph(g.n_nodes, g.edges) for g in graphs]
+    assert not np.allclose(model.distances(plain), expected)
+
+
+@pytest.mark.parametrize("node_embedding", ["return-probability", "degree"])
+def test_every_choice_of_points_and_masses(node_embedding):
+    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(
+        64, node_embedding=node_embedding, node_mass="equal", random_state=0, device="cuda"
+    ).fit(graphs)
+    on_gpu = model.distances(graphs)
+    expected = model.set_params(device="cpu").distances(graphs)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-14)
+
+
+def test_many_chunks_give_the_same_bits(monkeypatch):
+    graphs = gm.make_graph_families(300, random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    at_once = model.transform(graphs)
+    monkeypatch.setattr(_cuda_plan, "_MOST_AT_ONCE", 2**18)
+    np.testing.assert_array_equal(model.transform(graphs), at_once)
+
+
+def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
+    rng = np.random.default_rng(4)
+    x, y = random_nodes(rng, 100, 9), random_nodes(rng, 100, 9)
+    gm.earth_movers_distance(x, y, device="auto", progress="distances")
+    assert "distances (cuda)" in capsys.readouterr().err
+    gm.earth_movers_distance(x[:99], y, device="auto", progress="distances")
+    assert "distances (cpu)" in capsys.readouterr().err
+
+
+def interrupt(bar, n):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("what", ["graphs to features", "distances", "fit"])
+def test_ctrl_c_frees_the_device(what, monkeypatch):
+    import cupy
+
+    graphs = gm.make_graph_families(600, random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    nodes = gm.embed_nodes(graphs, use_node_labels=False)
+    pool = cupy.get_default_memory_pool()
+    gc.collect()
+    pool.free_all_blocks()
+    before = pool.used_bytes()
+    monkeypatch.setattr(_cuda_plan, "_MOST_AT_ONCE", 2**19)
+    monkeypatch.setattr("graphmover._utils.parallel.tqdm.update", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        if what == "distances":
+            gm.earth_movers_distance(nodes, nodes[:64], device="cuda")
+        else:
+            (model.fit if what == "fit" else model.transform)(graphs)
+    deadline = time.monotonic() + 10
+    # What chunks had is back on the device; what the other side had, in CuPy's reserve.
+    while pool.used_bytes() > before or pool.total_bytes() > before + 2**20:
+        gc.collect()  # the traceback holds the other side
+        assert time.monotonic() < deadline, (pool.used_bytes(), pool.total_bytes(), before)
+        time.sleep(0.01)
+
+
+def test_sigint_ends_a_long_run_at_once(tmp_path):
+    script = tmp_path / "long.py"
+    script.write_text(
+        "import time, cupy, numpy as np, graphmover as gm\n"
+        "graphs = gm.make_graph_families(600, random_state=0, return_X_y=True)[0]\n"
+        "model = gm.RandomGraphEmbedding(2048, random_state=0, device='cuda').fit(graphs[:60])\n"
+        "many = graphs[np.arange(400_000) % 600]\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    model.transform(many)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped', time.time(), flush=True)\n"
+        "pool = cupy.get_default_memory_pool()\n"
+        "while pool.used_bytes() and time.sleep(0.1) is None: pass\n"
+        "print('in use', pool.used_bytes(), flush=True)\n"
+    )
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(2)
+        sent = time.time()
+        run.send_signal(signal.SIGINT)
+        rest = run.communicate(timeout=60)[0]
+    stopped, in_use = rest.splitlines()
+    assert float(stopped.removeprefix("stopped ")) - sent < 1
+    assert in_use == "in use 0"
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
+def test_compute_sanitizer(tool):
+    """Every kind of kernel on few problems: racecheck is slow."""
+    sanitizer = shutil.which("compute-sanitizer")
+    if sanitizer is None:
+        pytest.skip("compute-sanitizer is not installed")
+    script = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "import numpy as np, graphmover as gm\n"
+        "from graph_zoo import random_nodes\n"
+        "rng = np.random.default_rng(0)\n"
+        "for n, m, most_mass in ((40, 40, 4), (150, 12, 2**40), (150, 12, 4)):\n"
+        "    x, y = random_nodes(rng, 3, n), random_nodes(rng, 4, m, most_mass=most_mass)\n"
+        "    gm.earth_movers_distance(x, y, device='cuda')\n"
+        "graphs = gm.make_graph_families(12, random_state=0, return_X_y=True)[0]\n"
+        "gm.RandomGraphEmbedding(4, random_state=0, device='cuda').fit_transform(graphs)\n"
+    )
+    command = [sanitizer, "--tool", tool, sys.executable, "-c", script]
+    folder = Path(__file__).parents[2]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert re.search(r"SUMMARY:.*\b0 errors", done.stdout), done.stdout[-3000:]

@@ -1,0 +1,163 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from test_tu import (
+    TINY,
+    changed,
+    check_tiny,
+    flipped,
+    flips,
+    write_folder,
+    write_zip,
+)
+
+from graphmover.datasets import load_dataset, tu
+from graphmover.datasets import parsed as _parsed
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache that keeps small sets too."""
+    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(tu, "LEAST_BYTES", 0)
+    return tmp_path / "cache" / "graphmover" / "parsed"
+
+
+@pytest.fixture
+def parsings(monkeypatch):
+    """One entry for each time a set is parsed."""
+    calls = []
+    read_set = tu._read_set
+    monkeypatch.setattr(tu, "_read_set", lambda files: calls.append(files.name) or read_set(files))
+    return calls
+
+
+def assert_same(a, b):
+    assert repr(a) == repr(b) and repr(a.graphs) == repr(b.graphs)
+    for owner, keys in [
+        ("graphs", ["offsets", "indptr", "indices", "node_labels", "node_attributes"]),
+        (None, ["target", "edge_labels", "edge_attributes"]),
+    ]:
+        for key in keys:
+            x, y = (getattr(getattr(d, owner) if owner else d, key) for d in (a, b))
+            assert (x is None) == (y is None), key
+            if x is not None:
+                assert x.dtype == y.dtype and x.shape == y.shape, key
+                assert x.tolist() == y.tolist(), key
+
+
+FORMS = [
+    TINY,
+    changed(node_labels="0, 1\n" * 5, edge_labels="1, 2\n" * 7, edge_attributes="1.5\n" * 7),
+    changed(graph_labels=None, graph_attributes="1, 2\n" * 5, node_attributes=None),
+    {"A": "1, 2\n", "graph_indicator": "1\n1\n"},
+    {"A": "", "graph_indicator": "", "node_labels": "", "edge_labels": "", "graph_labels": "1\n"},
+]
+
+
+@pytest.mark.parametrize("files", FORMS)
+@pytest.mark.parametrize("write", [write_folder, write_zip])
+def test_what_comes_back_is_what_was_parsed(tmp_path, cache, parsings, files, write):
+    path = write(tmp_path / "TINY.zip", files)
+    first, second = load_dataset(path), load_dataset(path)
+    assert parsings == ["TINY"] and len(list(cache.iterdir())) == 1
+    assert_same(first, second)
+    assert not second.graphs.indices.flags.writeable
+
+
+@pytest.mark.parametrize("write", [write_folder, write_zip])
+def test_other_content_is_parsed_again(tmp_path, cache, parsings, write):
+    path = write(tmp_path / "TINY.zip")
+    check_tiny(load_dataset(path))
+    write(path, changed(graph_labels="7\n8\n7\n8\n8\n"))
+    assert load_dataset(path).target.tolist() == [7, 8, 7, 8, 8]
+    assert len(parsings) == 2
+    assert len(list(cache.iterdir())) == 1  # the entry before is gone
+
+
+def test_numbers_that_move_from_file_to_file_are_other_content(tmp_path, cache):
+    folder = write_folder(tmp_path / "TINY", changed(node_labels="1\n2\n3\n4\n5\n1\n"))
+    with pytest.raises(ValueError, match="6 lines for 5 nodes"):
+        load_dataset(folder)
+    write_folder(folder, changed(node_labels="1\n2\n3\n4\n5\n", node_attributes="1\n" * 5))
+    assert load_dataset(folder).graphs.node_attributes.shape == (5, 1)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "robbed", "emptied", "text"])
+def test_a_damaged_entry_is_written_again(tmp_path, cache, parsings, damage):
+    path = write_zip(tmp_path / "TINY.zip")
+    check_tiny(load_dataset(path))
+    (entry,) = cache.iterdir()
+    whole = entry.read_bytes()
+    middle = len(whole) // 2
+    entry.write_bytes(
+        {
+            "cut": whole[:middle],
+            "flipped": whole.replace(b"\x28\0\0\0\0\0\0\0", b"\x29\0\0\0\0\0\0\0"),  # label 40
+            "robbed": whole.replace(b"node_labels.npy", b"node_labelz.npy"),
+            "emptied": b"",
+            "text": b"not an archive",
+        }[damage]
+    )
+    assert entry.read_bytes() != whole
+    check_tiny(load_dataset(path))
+    check_tiny(load_dataset(path))
+    assert len(parsings) == 2
+    assert entry.read_bytes() == whole
+
+
+@settings(
+    deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(changes=flips)
+def test_flipped_bytes_in_an_entry_never_matter(tmp_path, cache, changes):
+    path = write_zip(tmp_path / "TINY.zip")
+    check_tiny(load_dataset(path))
+    (entry,) = cache.iterdir()
+    entry.write_bytes(flipped(entry.read_bytes(), changes))
+    check_tiny(load_dataset(path))
+    entry.unlink()
+
+
+def test_a_plain_array_is_no_entry(tmp_path, cache):
+    path = write_zip(tmp_path / "TINY.zip")
+    load_dataset(path)
+    (entry,) = cache.iterdir()
+    with entry.open("wb") as file:
+        np.save(file, np.zeros(3))
+    check_tiny(load_dataset(path))
+
+
+def test_no_pickles(tmp_path, cache, parsings):
+    path = write_zip(tmp_path / "TINY.zip")
+    check_tiny(load_dataset(path))
+    (entry,) = cache.iterdir()
+    np.savez(entry, offsets=np.array([{}], dtype=object))
+    check_tiny(load_dataset(path))
+    assert len(parsings) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, cache, parsings):
+    cache.parent.mkdir(parents=True)
+    cache.write_text("a file where the folder should be")
+    path = write_zip(tmp_path / "TINY.zip")
+    check_tiny(load_dataset(path))
+    check_tiny(load_dataset(path))
+    assert len(parsings) == 2
+
+
+def test_small_sets_and_broken_ones_are_not_kept(tmp_path, cache, monkeypatch):
+    with pytest.raises(ValueError, match="is missing"):
+        load_dataset(write_zip(tmp_path / "broken.zip", changed(graph_indicator=None)))
+    monkeypatch.setattr(tu, "LEAST_BYTES", _parsed.LEAST_BYTES)
+    check_tiny(load_dataset(write_zip(tmp_path / "TINY.zip")))
+    assert not cache.exists()
+
+
+def test_names_are_no_paths(tmp_path, cache):
+    name = "..\\x:y*" + "n" * 150
+    path = write_zip(tmp_path / "odd.zip", name="a b.." + "n" * 150, inside="")
+    assert load_dataset(path).name == "a b.." + "n" * 150
+    (entry,) = cache.iterdir()
+    assert set(entry.stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.")
+    assert _parsed._entry(name, "0" * 64).parent == cache

@@ -1,0 +1,340 @@
+"""The dense and the sparse solver against each other, the oracle and closed forms."""
+
+import math
+import subprocess
+import sys
+
+import naive
+import numpy as np
+import pytest
+from graph_zoo import (
+    SYMMETRIC,
+    complete,
+    complete_bipartite,
+    cycle,
+    disjoint_union,
+    hypercube,
+    path,
+    random_graph,
+    renumbered,
+    star,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphmover as gm
+from graphmover.nodes import laplacian
+from graphmover.nodes.laplacian import smallest_eigenvectors
+from graphmover.nodes.laplacian.large import cholesky as _triangular
+from graphmover.nodes.laplacian.large import minimum_degree as _ordering
+from graphmover.nodes.laplacian.large import subspace as _iterative
+
+
+def points(graph, d=6, **parameters):
+    batch = gm.as_graph_batch(graph)
+    degrees = np.add.reduceat(np.append(batch.adjacency_weights, 0.0), batch.indptr[:-1])
+    degrees[np.diff(batch.indptr) == 0] = 0
+    arrays = (batch.offsets, batch.indptr, batch.indices, batch.edge_weights, degrees, d)
+    return smallest_eigenvectors(*arrays, **{"n_jobs": 1, "progress": None} | parameters)
+
+
+def dense(graph, d=6):
+    return points(graph, d, dense_nodes=10_000)
+
+
+def sparse(graph, d=6):
+    return points(graph, d, dense_nodes=0)
+
+
+def around_a_hub(copies, piece):
+    """Many copies of a graph, the first node of each joined to one hub."""
+    n = piece.n_nodes
+    edges = [piece.edges + 1 + n * k for k in range(copies)]
+    edges.append([(0, 1 + n * k) for k in range(copies)])
+    return gm.Graph(1 + n * copies, np.concatenate(edges))
+
+
+def grid(width, height):
+    at = np.arange(width * height).reshape(width, height)
+    across = np.column_stack([at[:, :-1].ravel(), at[:, 1:].ravel()])
+    down = np.column_stack([at[:-1].ravel(), at[1:].ravel()])
+    return gm.Graph(width * height, np.concatenate([across, down]))
+
+
+def path_eigenpairs(n):
+    """The normalised Laplacian of a path, in closed form: eigenvalues, eigenvectors."""
+    degrees = np.full(n, 2.0)
+    degrees[[0, -1]] = 1
+    angles = np.pi * np.arange(n) / (n - 1)
+    vectors = np.sqrt(degrees)[:, np.newaxis] * np.cos(np.outer(np.arange(n), angles))
+    return 1 - np.cos(angles), vectors / np.linalg.norm(vectors, axis=0)
+
+
+def product_of_paths(width, height):
+    """A grid with weights such that its Laplacian is the mean of those of its two paths."""
+    flat = grid(width, height)
+    ends = np.stack(np.unravel_index(flat.edges, (width, height)), axis=-1)
+    same_row = ends[:, 0, 0] == ends[:, 1, 0]
+    weights = [
+        1 + (0 < row < width - 1) if is_in_row else 1 + (0 < column < height - 1)
+        for (row, column), is_in_row in zip(ends[:, 0].tolist(), same_row, strict=True)
+    ]
+    return gm.Graph(flat.n_nodes, flat.edges, edge_weights=weights)
+
+
+def ring_of_cliques(n_cliques, size):
+    edges = disjoint_union(*[complete(size)] * n_cliques).edges
+    bridges = [(size * k, size * ((k + 1) % n_cliques) + 1) for k in range(n_cliques)]
+    return gm.Graph(n_cliques * size, np.concatenate([edges, bridges]))
+
+
+#: Spectra full of repeated, close and structured eigenvalues.
+HARD = {
+    "path": path(300),
+    "cycle": cycle(301),
+    "grid": grid(17, 17),
+    "hypercube": hypercube(8),
+    "star": star(250),
+    "complete": complete(120),
+    "complete bipartite": complete_bipartite(50, 60),
+    "binary tree": gm.Graph(255, [(i, (i - 1) // 2) for i in range(1, 255)]),
+    "1,000 triangles": disjoint_union(*[cycle(3)] * 1000),
+    "mixed components": disjoint_union(path(80), path(80), star(9), cycle(5), gm.Graph(5, [])),
+    "three components": disjoint_union(path(120), grid(12, 10), cycle(90)),
+    "edges and isolated nodes": disjoint_union(path(2), path(3), gm.Graph(40, [])),
+    "triangles at a hub": around_a_hub(150, cycle(3)),
+    "paths at a hub": around_a_hub(70, path(4)),
+    "short paths at a hub": around_a_hub(47, path(3)),
+    "edges at a hub": around_a_hub(58, path(2)),
+    "ring of cliques": ring_of_cliques(40, 7),
+}
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 9), st.booleans(), st.booleans()
+)
+def test_both_solvers_equal_the_oracle(seed, n, d, weighted, large):
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, 5 * n if large else n, weighted=weighted)
+    expected = naive.node_points(graph, d) if graph.n_nodes <= 60 else dense(graph, d)
+    assert dense(graph, d) == pytest.approx(expected, abs=1e-8)
+    assert sparse(graph, d) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("width, height", [(23, 14), (97, 41)])
+def test_a_grid_in_closed_form(width, height):
+    (rows, across), (columns, down) = path_eigenpairs(width), path_eigenpairs(height)
+    values = (rows[:, np.newaxis] + columns) / 2
+    smallest = np.argsort(values, axis=None)[:6]
+    i, j = np.unravel_index(smallest, values.shape)
+    expected = np.abs(across[:, np.newaxis, i] * down[np.newaxis, :, j]).reshape(-1, 6)
+    graph = product_of_paths(width, height)
+    assert points(graph) == pytest.approx(expected, abs=1e-8)
+    assert sparse(graph) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", [*HARD, *SYMMETRIC])
+@pytest.mark.parametrize("d", [1, 6, 11])
+def test_hard_spectra_in_any_numbering(name, d):
+    graph = (HARD | SYMMETRIC)[name]
+    rng = np.random.default_rng(0)
+    numbering = rng.permutation(graph.n_nodes)
+    edges = numbering[graph.edges] if graph.n_edges else graph.edges
+    other = gm.Graph(graph.n_nodes, edges)
+    expected = dense(graph, d)
+    assert np.linalg.norm(expected, axis=0)[: min(d, graph.n_nodes)] == pytest.approx(1)
+    assert dense(other, d)[numbering] == pytest.approx(expected, abs=1e-8)
+    assert sparse(graph, d) == pytest.approx(expected, abs=1e-7)
+    assert sparse(other, d)[numbering] == pytest.approx(expected, abs=1e-7)
+
+
+def test_closed_forms_beyond_the_dense_solver():
+    n, d = 20_000, 6
+    at = np.arange(n)
+    ends = np.where((at == 0) | (at == n - 1), 1, 2)
+    vectors = np.cos(np.outer(at, math.pi * np.arange(d) / (n - 1))) * np.sqrt(ends)[:, np.newaxis]
+    expected = np.abs(vectors) / np.linalg.norm(vectors, axis=0)
+    assert gm.embed_nodes(path(n), 6).points == pytest.approx(expected, abs=1e-6)
+    even = np.full((n, d), n**-0.5)
+    assert gm.embed_nodes(cycle(n), d - 1).points == pytest.approx(even[:, 1:], abs=1e-6)
+    assert gm.embed_nodes(hypercube(11), 6).points == pytest.approx(
+        np.full((2048, d), 2048**-0.5), abs=1e-6
+    )
+
+
+def test_a_torus_has_eigenvalues_that_repeat_four_times():
+    n = 40
+    at = np.arange(n * n).reshape(n, n)
+    edges = [np.column_stack([at.ravel(), np.roll(at, -1, axis=k).ravel()]) for k in (0, 1)]
+    torus = gm.Graph(n * n, np.concatenate(edges))
+    assert gm.embed_nodes(torus, 9).points == pytest.approx(np.full((n * n, 9), 1 / n), abs=1e-7)
+    assert sparse(grid(30, 20)) == pytest.approx(dense(grid(30, 20)), abs=1e-7)
+
+
+def test_large_stars_and_bipartite_graphs_need_no_solver():
+    n = 50_000
+    nodes = gm.embed_nodes(star(n), 3).points
+    assert nodes[0] == pytest.approx([0.5**0.5, 0, 0])
+    assert nodes[1:, 1] == pytest.approx(np.full(n - 1, (1 / (n - 1)) ** 0.5))
+    nodes = gm.embed_nodes(complete_bipartite(2, 3000), 3).points
+    assert nodes[:2, 1] == pytest.approx([(0.5 / 3000) ** 0.5] * 2)
+
+
+def test_each_column_of_many_components_is_the_kernel():
+    graph = disjoint_union(*[cycle(3)] * 1000)
+    assert gm.embed_nodes(graph, 6).points == pytest.approx(np.full((3000, 6), 3000**-0.5))
+    lopsided = disjoint_union(*[star(4)] * 300)
+    expected = np.tile(np.sqrt(np.array([3, 1, 1, 1]) / 6 / 300), 300)
+    assert gm.embed_nodes(lopsided, 2).points[:, 1] == pytest.approx(expected)
+
+
+def test_products_and_elimination_agree(monkeypatch):
+    rng = np.random.default_rng(0)
+    graph = random_graph(rng, 800)
+    by_elimination = gm.embed_nodes(graph, 6).points
+    monkeypatch.setattr("graphmover.nodes.laplacian.large.operators.FILL", 0)
+    assert gm.embed_nodes(graph, 6).points == pytest.approx(by_elimination, abs=1e-7)
+    cube = hypercube(10)
+    assert gm.embed_nodes(cube, 6).points == pytest.approx(np.full((1024, 6), 1 / 32), abs=1e-7)
+
+
+def test_elimination_orders_are_permutations_within_their_budget():
+    rng = np.random.default_rng(0)
+    for graph in (path(50), star(30), grid(9, 8), hypercube(6), random_graph(rng, 90)):
+        batch = gm.as_graph_batch(graph)
+        order = _ordering.minimum_degree(batch.indptr, batch.indices, 10_000)[0]
+        assert sorted(order) == list(range(graph.n_nodes))
+        fill = eliminated_entries(graph, order.tolist())
+        assert (
+            len(_ordering.minimum_degree(batch.indptr, batch.indices, 2 * fill)[0]) == graph.n_nodes
+        )
+        assert len(_ordering.minimum_degree(batch.indptr, batch.indices, fill - 1)[0]) == 0
+    assert eliminated_entries(path(50), list(range(50))) == 49
+
+
+@pytest.mark.parametrize("name", ["path", "grid", "hypercube", "binary tree", "ring of cliques"])
+def test_factors_solve_linear_systems(name):
+    graph = HARD[name]
+    batch = gm.as_graph_batch(graph)
+    order, starts, entries = _ordering.minimum_degree(batch.indptr, batch.indices, 100_000)
+    weights = np.ones(len(batch.indices))
+    factors = _triangular.factor(batch.indptr, batch.indices, weights, order, starts, entries)
+    matrix = np.diag(np.diff(batch.indptr).astype(float)) - graph.to_scipy().toarray()
+    scale = np.sqrt(np.diag(matrix))
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal(graph.n_nodes), np.empty(graph.n_nodes)
+    x -= scale * (scale @ x) / (scale @ scale)
+    _triangular.solve(factors, scale, x, y, np.empty(graph.n_nodes))
+    assert matrix @ (y / scale) / scale == pytest.approx(x, abs=1e-10)
+
+
+def eliminated_entries(graph, order):
+    """Eliminate nodes one by one from sets of neighbours, and count these."""
+    neighbours = {u: set() for u in range(graph.n_nodes)}
+    for u, v in graph.edges.tolist():
+        neighbours[u].add(v)
+        neighbours[v].add(u)
+    total = 0
+    for u in order:
+        total += len(neighbours[u])
+        for v in neighbours[u]:
+            neighbours[v] |= neighbours[u] - {v}
+            neighbours[v].discard(u)
+    return total
+
+
+def test_solvers_that_fail_name_the_graph(monkeypatch):
+    monkeypatch.setattr(_iterative, "MOST_PRODUCTS", 2)
+    with pytest.raises(np.linalg.LinAlgError, match=r"graph 2: no eigenvectors found: the residu"):
+        gm.embed_nodes([path(3), path(4), grid(30, 30)], 6)
+    with pytest.raises(np.linalg.LinAlgError, match=r"graph 7: "):
+        gm.embed_nodes(grid(30, 30), 6, first_index=7)
+    monkeypatch.undo()
+    monkeypatch.setattr(_iterative, "BLOCK_ENTRIES", 1)
+    with pytest.raises(np.linalg.LinAlgError, match=r"graph 0: .*more than \d+ eigenvalues near"):
+        gm.embed_nodes(around_a_hub(400, path(3)), 6)
+
+
+def test_neighbours_and_threads_change_no_bit():
+    rng = np.random.default_rng(0)
+    graphs = [random_graph(rng, n) for n in [*rng.integers(1, 80, 60), 300, 600, 700]]
+    batch = gm.as_graph_batch([*graphs, *HARD.values()])
+    alone = np.concatenate([points(graph) for graph in batch])
+    assert (points(batch) == alone).all()
+    assert (points(batch, n_jobs=2) == alone).all()
+    backwards = gm.embed_nodes(batch[::-1], 6)
+    assert all(
+        (backwards[len(batch) - 1 - i].points == own.points).all()
+        for i, own in enumerate(gm.embed_nodes(batch, 6))
+    )
+
+
+def test_compiled_code_from_the_cache_finds_lapack_again():
+    program = (
+        "import numpy as np, graphmover as gm;"
+        "from graphmover.nodes.laplacian.small import dense as _dense;"
+        "g = gm.Graph(40, [(i, j) for i in range(40) for j in range(i) if (i * j + i) % 7 < 2]);"
+        "x = gm.embed_nodes(g, 6).points;"
+        "print(repr(x.sum()), sum(_dense.embed.stats.cache_hits.values()))"
+    )
+    outputs = [subprocess.check_output([sys.executable, "-c", program]).split() for _ in range(2)]
+    graph = gm.Graph(40, [(i, j) for i in range(40) for j in range(i) if (i * j + i) % 7 < 2])
+    expected = naive.node_points(graph, 6).sum()
+    for total, _ in outputs:
+        assert float(total.decode().removeprefix("np.float64(").rstrip(")")) == pytest.approx(
+            expected
+        )
+    assert int(outputs[1][1]) == 1
+
+
+def test_large_graphs_tell_how_far_they_are(capfd, monkeypatch):
+    monkeypatch.setattr(laplacian, "_WORTH_TELLING", 600)
+    gm.embed_nodes(grid(30, 30), 6, progress="embedding nodes")
+    shown = capfd.readouterr().err
+    assert "graph 0 (900 nodes): solving by elimination" in shown
+    assert "times the error allowed after" in shown
+
+
+def test_what_is_accepted_is_within_the_promise():
+    """Renumbering may change 1e-6: each of two errors, residual over gap, may be half of it."""
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        gaps = 10.0 ** rng.uniform(np.log10(laplacian.SAME_EIGENVALUE_LARGE), -1, 8)
+        values = np.cumsum(np.concatenate([[1e-3], gaps]))
+        residuals = 10.0 ** rng.uniform(-17, -13, 9)
+        count, error = _iterative._leading_pairs(values, residuals, 5, 1e-9)
+        largest = max(
+            residuals[i] / min(gaps[i], gaps[i - 1] if i else np.inf) for i in range(count)
+        )
+        if error <= _iterative.LEAST_ACCURACY:
+            assert largest <= 5e-7
+        else:
+            assert largest > _iterative.LEAST_ACCURACY or error == np.inf
+
+
+def test_renumbering_where_eigenvalues_almost_agree():
+    n = 1500
+    edges = [(i, (i + 1) % n) for i in range(n)]
+    graph = gm.Graph(n, edges, edge_weights=[1.3] + [1.0] * (n - 1))
+    degrees = np.array([2.3, 2.3] + [2.0] * (n - 2))
+    matrix = np.eye(n)
+    for (u, v), weight in zip(edges, graph.edge_weights, strict=True):
+        matrix[u, v] = matrix[v, u] = -weight / np.sqrt(degrees[u] * degrees[v])
+    gaps = np.diff(np.linalg.eigvalsh(matrix)[:7])
+    assert (gaps > 1e-9).all()
+    assert gaps.min() < 1e-8
+    rng = np.random.default_rng(0)
+    numbering = rng.permutation(n)
+    other = gm.Graph(n, numbering[graph.edges], edge_weights=graph.edge_weights)
+    ours, theirs = gm.embed_nodes(graph, 6).points, gm.embed_nodes(other, 6).points
+    assert theirs[numbering] == pytest.approx(ours, abs=1e-6)
+
+
+def test_renumbering_large_graphs():
+    rng = np.random.default_rng(3)
+    graph = random_graph(rng, 1500)
+    by_row = lambda rows: rows[np.lexsort(rows.round(5).T)]  # noqa: E731
+    other = renumbered(graph, rng)
+    ours, theirs = gm.embed_nodes(graph, 6), gm.embed_nodes(other, 6)
+    assert by_row(theirs.points) == pytest.approx(by_row(ours.points), abs=1e-6)

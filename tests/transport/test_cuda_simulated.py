@@ -1,0 +1,160 @@
+"""The CUDA kernels where there is no GPU: compiled by NVRTC, and run on the CPU lane by lane."""
+
+import ctypes
+import importlib.metadata
+import sys
+
+import cuda_simulator
+import numpy as np
+import pytest
+from graph_zoo import random_nodes
+
+import graphmover as gm
+from graphmover import transport
+from graphmover._utils import cuda as _cuda_kernels
+
+
+def nvrtc():
+    try:
+        files = importlib.metadata.files("nvidia-cuda-nvrtc") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("nvidia-cuda-nvrtc is not installed")
+    libraries = [f.locate() for f in files if f.name.startswith("libnvrtc.so")]
+    return ctypes.CDLL(str(libraries[0]))
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("file", _cuda_kernels.SOURCES)
+def test_nvrtc_compiles_without_a_warning(file, architecture):
+    library = nvrtc()
+    program = ctypes.c_void_p()
+    text = _cuda_kernels.source(file).encode()
+    assert library.nvrtcCreateProgram(ctypes.byref(program), text, b"", 0, None, None) == 0
+    options = [
+        *_cuda_kernels.OPTIONS,
+        f"--gpu-architecture={architecture.replace('sm', 'compute')}",
+    ]
+    encoded = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    result = library.nvrtcCompileProgram(program, len(options), encoded)
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, log)
+    assert (result, log.value.decode().strip()) == (0, "")
+    library.nvrtcGetPTXSize(program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetPTX(program, ptx)
+    assert f".target {architecture}".encode() in ptx.value
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    if cuda_simulator.compiler() is None or sys.platform != "linux":
+        pytest.skip("no C++ compiler on Linux")
+    return cuda_simulator.build(tmp_path_factory.mktemp("simulator"))
+
+
+def assert_equal_to_the_cpu(kernels, x, y, **choice):
+    """The simulator aborts where a warp diverges around an operation of all lanes."""
+    distances, again = cuda_simulator.distances(kernels, x, y, **choice)
+    np.testing.assert_allclose(distances, gm.earth_movers_distance(x, y), rtol=1e-9)
+    return again
+
+
+@pytest.mark.parametrize("labels, grid", [(0, 0), (3, 0), (0, 2), (3, 3)])
+@pytest.mark.parametrize("largest_x, largest_y", [(40, 32), (12, 32), (60, 5), (3, 3)])
+def test_equals_the_cpu_engine(kernels, labels, grid, largest_x, largest_y):
+    rng = np.random.default_rng(largest_x + largest_y)
+    x = random_nodes(rng, 7, largest_x, labels=labels, grid=grid)
+    y = random_nodes(rng, 9, largest_y, labels=labels, grid=grid)
+    assert_equal_to_the_cpu(kernels, x, y)
+
+
+@pytest.mark.parametrize(
+    "guess, shared", [(True, True), (True, False), (False, True), (False, False)]
+)
+def test_all_kernels_give_the_same(kernels, guess, shared):
+    rng = np.random.default_rng(3)
+    x, y = random_nodes(rng, 6, 40), random_nodes(rng, 8, 32)
+    assert_equal_to_the_cpu(kernels, x, y, guess=guess, shared=shared)
+
+
+@pytest.mark.parametrize("most_mass, all_again", [(4, False), (2**9, False), (2**45, True)])
+def test_masses_of_16_32_and_64_bits(kernels, most_mass, all_again):
+    rng = np.random.default_rng(4)
+    x, y = (random_nodes(rng, 5, n, most_mass=most_mass) for n in (30, 20))
+    again = assert_equal_to_the_cpu(kernels, x, y)
+    assert (again == 25) == all_again
+
+
+def test_many_sources_are_sampled_and_settled(kernels):
+    rng = np.random.default_rng(5)
+    assert_equal_to_the_cpu(kernels, random_nodes(rng, 2, 900), random_nodes(rng, 6, 12))
+
+
+def test_more_than_32_sinks(kernels):
+    rng = np.random.default_rng(6)
+    x, y = random_nodes(rng, 4, 80, labels=2), random_nodes(rng, 4, 60, labels=2)
+    assert_equal_to_the_cpu(kernels, x, y)
+
+
+def test_a_guess_that_cannot_be_proven_is_solved_again(kernels):
+    """All but the last digits are the same: 18 bits cannot tell which flow is the best."""
+    rng = np.random.default_rng(7)
+    points = 1 + 1e-6 * rng.random((24, 1))
+    x = gm.NodeEmbeddings(points, np.ones(24, int), [0, 12, 24])
+    y = gm.NodeEmbeddings([[0.0], *(1 + 1e-6 * rng.random((5, 1)))], np.ones(6, int), [0, 6])
+    assert assert_equal_to_the_cpu(kernels, x, y) == 2
+
+
+def test_distances_far_below_the_largest_cost(kernels):
+    rng = np.random.default_rng(8)
+    x = random_nodes(rng, 4, 12)
+    near = gm.NodeEmbeddings(x.points + 1e-13 * rng.random(x.points.shape), x.masses, x.offsets)
+    assert_equal_to_the_cpu(kernels, x, near)
+
+
+def test_without_cupy_or_gpu_the_error_says_what_to_do(monkeypatch):
+    x = gm.NodeEmbeddings([[0.0]], [1], [0, 1])
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ImportError, match=r"needs CuPy: pip install 'graphmover\[cuda\]'"):
+        gm.earth_movers_distance(x, x, device="cuda")
+    graphs = gm.make_graph_families(6, random_state=0, return_X_y=True)[0]
+    with pytest.raises(ImportError, match="needs CuPy"):
+        gm.RandomGraphEmbedding(4, device="cuda").fit(graphs)
+
+
+def test_without_a_gpu_auto_is_the_cpu(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    graphs = gm.make_graph_families(40, random_state=0, return_X_y=True)[0]
+    embedding = gm.RandomGraphEmbedding(600, random_state=0, verbose=True)
+    expected = embedding.fit_transform(graphs)
+    chosen = embedding.set_params(device="auto").fit_transform(graphs)
+    np.testing.assert_array_equal(chosen, expected)
+    assert "(cpu)" in capsys.readouterr().err
+
+
+def test_auto_is_the_gpu_from_ten_thousand_problems_on(monkeypatch):
+    monkeypatch.setattr(transport, "gpu_is_there", lambda: True)
+    assert transport.device_for("auto", 9_999) == "cpu"
+    assert transport.device_for("auto", 10_000) == "cuda"
+
+
+def test_ctrl_c_gives_device_memory_back(monkeypatch):
+    """The engine of the CPU stands in for that of the GPU: whose turn it is to free is the same."""
+    released = []
+    monkeypatch.setitem(transport.ENGINES, "cuda", transport.ENGINES["cpu"])
+    monkeypatch.setattr(transport, "require_gpu", lambda: None)
+    monkeypatch.setattr(transport, "release_memory", lambda: released.append(True))
+
+    def interrupt(bar, n):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("graphmover._utils.parallel.tqdm.update", interrupt)
+    x = gm.NodeEmbeddings([[0.0]], [1], [0, 1])
+    with pytest.raises(KeyboardInterrupt):
+        gm.earth_movers_distance(x, x, device="cpu")
+    assert not released
+    with pytest.raises(KeyboardInterrupt):
+        gm.earth_movers_distance(x, x, device="cuda")
+    assert released

@@ -1,0 +1,78 @@
+"""Chunks in threads: what becomes of them after an error or Ctrl-C."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from graphmover._utils import parallel as _parallel
+from graphmover._utils.parallel import for_each_chunk
+
+
+class Chunks:
+    """Chunks that hold memory; all but the first until `go_on` is set."""
+
+    def __init__(self):
+        self.held, self.released = set(), []
+        self.go_on, self.second_begun, self.all_released = (threading.Event() for _ in range(3))
+
+    def work_on(self, rows):
+        self.held.add(rows.start)
+        if rows.start:
+            self.second_begun.set()
+            assert self.go_on.wait(10)
+        else:
+            assert self.second_begun.wait(10)
+        self.held.remove(rows.start)
+
+    def release(self):
+        self.released.append(len(self.held))
+        if not self.held:
+            self.all_released.set()
+
+
+def interrupt(bar, n):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_does_not_wait_for_chunks_and_their_memory_is_released(monkeypatch):
+    monkeypatch.setattr(_parallel.tqdm, "update", interrupt)
+    chunks = Chunks()
+    with pytest.raises(KeyboardInterrupt):
+        for_each_chunk(
+            chunks.work_on, np.ones(9, int), most=1, n_jobs=2, progress="w", release=chunks.release
+        )
+    assert 1 in chunks.held
+    assert len(chunks.released) == 1
+    assert not chunks.all_released.is_set()
+    chunks.go_on.set()
+    assert chunks.all_released.wait(10)
+    assert len(chunks.released) <= 3  # two threads: no more than two chunks were under way
+
+
+@pytest.mark.parametrize("in_another_thread", [False, True])
+def test_an_error_releases_memory_too(in_another_thread):
+    released = []
+
+    def fail(rows):
+        raise ValueError(f"chunk {rows.start}")
+
+    def call():
+        for_each_chunk(fail, np.ones(3, int), most=1, n_jobs=1, release=lambda: released.append(1))
+
+    with pytest.raises(ValueError, match="chunk 0"):
+        if in_another_thread:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(call).result()
+        else:
+            call()
+    assert released
+
+
+def test_nothing_is_released_when_all_is_well():
+    released = []
+    for_each_chunk(
+        lambda rows: None, np.ones(3, int), most=1, n_jobs=2, release=lambda: released.append(1)
+    )
+    assert released == []
