@@ -17,6 +17,9 @@ def module_name(file):
 ORDER = [
     "_utils",
     "_utils.checks",
+    "_utils.hashing",
+    "_utils.jit",
+    "_utils.segments",
     "_utils.compiling",
     "_utils.files",
     "_utils.parallel",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphmover._utils.checks import require_whole
 from graphmover._utils.random_state import RandomState, random_generator
-from graphmover.graphs.arrays import offsets_of
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.nodes.embeddings import NodeEmbeddings
 
 SAMPLINGS = ("anchor", "uniform")
@@ -67,7 +67,9 @@ def sample_random_graphs(
     rng = random_generator(random_state)
     draw = _draw_anchors if sampling == "anchor" else _draw_uniform
     points, sizes, labels = draw(rng, nodes, n_components, max_random_nodes)
-    return NodeEmbeddings(points, np.ones(len(points), np.int64), offsets_of(sizes), labels)
+    return NodeEmbeddings(
+        points, np.ones(len(points), np.int64), offsets_from_counts(sizes), labels
+    )
 
 
 def _draw_uniform(

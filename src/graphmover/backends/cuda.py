@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphmover._utils.cuda import free_memory, release_memory
 from graphmover._utils.parallel import for_each_chunk
-from graphmover.graphs.arrays import ranges
+from graphmover._utils.segments import ranges
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embeddings import (
     NodeEmbeddings,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphmover._utils.checks import require_whole
 from graphmover._utils.random_state import RandomState, random_generator
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 
@@ -148,7 +149,7 @@ def make_graph_families(
     family_of_graph = rng.permutation(np.arange(n_graphs) % len(_FAMILIES))
     node_counts = rng.integers(min_nodes, max_nodes, size=n_graphs, endpoint=True)
     edge_counts = np.rint(mean_degree * node_counts / 2).astype(np.int64)
-    first_edge = np.cumsum(edge_counts) - edge_counts
+    first_edge = offsets_from_counts(edge_counts)[:-1]
     edges = np.empty((edge_counts.sum(), 2), np.int64)
     for family, kernel in enumerate(_FAMILIES.values()):
         of_family = family_of_graph == family

@@ -17,6 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphmover._utils.jit import JIT
+
 #: Whole numbers, those that fit 32 bits, and finite real numbers.
 Kind = Literal["whole", "id", "real"]
 
@@ -31,7 +33,6 @@ _EXACT = 2.0**53
 _POWERS = 10.0 ** np.arange(23)
 _FAR = 10**9  # an exponent that stands for: leave it to `float`
 
-_options = {"nogil": True, "cache": True, "error_model": "numpy"}
 
 _PATTERNS = {
     "whole": re.compile(rb"[+-]?[0-9]{1,18}"),
@@ -171,25 +172,25 @@ def _parse(block: bytes, kind: Kind, n_columns: int) -> tuple[NDArray[Any], _Out
 # The kernels look ahead without asking whether the text ends: its last byte ends a line.
 
 
-@njit(**_options)
+@njit(**JIT)
 def _after_blanks(text, i):
     while text[i] == _SPACE or text[i] == _TAB:
         i += 1
     return i
 
 
-@njit(**_options)
+@njit(**JIT)
 def _ends_line(character):
     return character in (_NEWLINE, _RETURN)
 
 
-@njit(**_options)
+@njit(**JIT)
 def _after_line(text, i):
     is_pair = text[i] == _RETURN and i + 1 < len(text) and text[i + 1] == _NEWLINE
     return i + 2 if is_pair else i + 1
 
 
-@njit(**_options)
+@njit(**JIT)
 def _parse_wholes(text, out):
     """Fill ``out`` from the text; return an `_Outcome`."""
     i, row, line, last = 0, 0, 0, out.shape[1] - 1
@@ -218,7 +219,7 @@ def _parse_wholes(text, out):
     return row, line, -1
 
 
-@njit(**_options)
+@njit(**JIT)
 def _parse_reals(text, out, powers, hard):
     """Fill ``out``, and ``hard`` with (place in out, start, end); return how many are hard too."""
     i, row, line, n_hard, last = 0, 0, 0, 0, out.shape[1] - 1
@@ -250,7 +251,7 @@ def _parse_reals(text, out, powers, hard):
     return row, line, -1, n_hard
 
 
-@njit(**_options)
+@njit(**JIT)
 def _scan_real(text, first):
     """Return where a number ends, or first where there is none, and mantissa * 10**exponent.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.datasets.home import locate
 from graphmover.datasets.parsed import LEAST_BYTES, as_labels, load_parsed, store_parsed
 from graphmover.datasets.tu_files import PARTS, TUFiles, opened
@@ -132,7 +133,7 @@ def _read_set(files: TUFiles) -> Dataset:
     graph_of_node = ids - 1
     node_counts = np.bincount(graph_of_node, minlength=n_graphs)
     order = np.argsort(graph_of_node, kind="stable")
-    first_node = np.cumsum(node_counts) - node_counts
+    first_node = offsets_from_counts(node_counts)[:-1]
     number_in_graph = np.empty(len(ids), np.int32)
     number_in_graph[order] = np.arange(len(ids)) - np.repeat(first_node, node_counts)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embeddings import NodeEmbeddings, embed_nodes
@@ -186,7 +187,7 @@ class RandomColumns:
                 size = rng.integers(1, most + 1)
                 first, last = nodes.offsets[graph], nodes.offsets[graph + 1]
                 drawn.append(anchor_nodes(rng, first, last, size))
-            offsets = np.cumsum([0] + [len(part) for part in drawn])
+            offsets = offsets_from_counts([len(part) for part in drawn])
             self._anchors[most, n_columns] = np.concatenate(drawn), offsets
         return self._anchors[most, n_columns]
 

@@ -16,13 +16,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def ranges(starts: Ints, counts: Ints) -> Ints:
-    """Concatenate ``arange(start, start + count)`` over all pairs."""
-    ends = np.cumsum(counts)
-    shifts: Ints = np.repeat(starts - (ends - counts), counts)
-    return np.arange(len(shifts)) + shifts
-
-
 def count_array(name: str, counts: ArrayLike) -> Ints:
     """Return numbers of nodes or edges per graph."""
     array = np.asarray(counts)
@@ -33,35 +26,6 @@ def count_array(name: str, counts: ArrayLike) -> Ints:
         at = int(np.argmax(array < 0))
         raise ValueError(f"graph {at}: {name} is {array[at]}, expected no negative number")
     return array
-
-
-def offsets_of(counts: ArrayLike) -> Ints:
-    """Turn the sizes of consecutive segments into their boundaries, starting at 0."""
-    sizes = np.asarray(counts, dtype=np.int64)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-
-
-def chosen_rows(key: Any, length: int) -> Ints:
-    """Turn a slice, an index array or a mask into row numbers from 0 to length - 1."""
-    if isinstance(key, slice):
-        return np.arange(*key.indices(length))
-    rows = np.asarray(key)
-    if rows.size == 0:
-        rows = rows.astype(np.int64)
-    if rows.ndim != 1 or rows.dtype.kind not in "biu":
-        raise TypeError(
-            f"index with an integer, a slice, or a one-dimensional array of integers or "
-            f"booleans, not {key!r}"
-        )
-    if rows.dtype.kind == "b":
-        if len(rows) != length:
-            raise IndexError(f"the mask has {len(rows)} entries for {length} graphs")
-        return np.flatnonzero(rows)
-    rows = rows.astype(np.int64)
-    outside = (rows < -length) | (rows >= length)
-    if outside.any():
-        raise IndexError(f"graph {rows[outside][0]} of a collection of {length} graphs")
-    return np.where(rows < 0, rows + length, rows)
 
 
 def on_all_graphs(parts: Sequence[Any], what: str, graph_indices: Sequence[int]) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_whole, require_whole
+from graphmover._utils.segments import offsets_from_counts, ranges, selected_segments
 from graphmover.graphs import arrays
 from graphmover.graphs import arrow as _arrow
 
@@ -239,7 +240,7 @@ class GraphBatch:
         if len(nodes) and nodes.max() > np.iinfo(np.int32).max:
             index = int(np.argmax(nodes))
             raise ValueError(f"graph {index}: {nodes[index]} nodes are more than 2**31 - 1")
-        offsets = arrays.offsets_of(nodes)
+        offsets = offsets_from_counts(nodes)
         pairs = arrays.edge_array(edges)
         graph_of_edge = np.repeat(np.arange(len(nodes)), per_graph)
         if len(pairs) != len(graph_of_edge):
@@ -274,7 +275,7 @@ class GraphBatch:
         """
         if not batches:
             raise ValueError("need at least one batch to concatenate, got none")
-        firsts = np.cumsum([0, *(len(batch) for batch in batches)])
+        firsts = offsets_from_counts([len(batch) for batch in batches])
         # A batch without nodes has no labels to lack.
         full = [(b, int(i)) for b, i in zip(batches, firsts[:-1], strict=True) if b.n_nodes]
         indices = [index for _, index in full]
@@ -287,8 +288,8 @@ class GraphBatch:
 
         weighted = any(batch.edge_weights is not None for batch in batches)
         return GraphBatch(
-            arrays.offsets_of(np.concatenate([batch.node_counts for batch in batches])),
-            arrays.offsets_of(np.concatenate([np.diff(batch.indptr) for batch in batches])),
+            offsets_from_counts(np.concatenate([batch.node_counts for batch in batches])),
+            offsets_from_counts(np.concatenate([np.diff(batch.indptr) for batch in batches])),
             np.concatenate([batch.indices for batch in batches]),
             np.concatenate([batch.adjacency_weights for batch in batches]) if weighted else None,
             joined("node_labels"),
@@ -337,7 +338,7 @@ class GraphBatch:
         if arrays.are_simple_rows(offsets, indptr, indices, weights):
             return cls(offsets, indptr, indices, weights, labels, attributes)
         node_counts, degrees = np.diff(offsets), np.diff(indptr)
-        numbers = arrays.ranges(np.zeros(len(node_counts), np.int64), node_counts)
+        numbers = ranges(np.zeros(len(node_counts), np.int64), node_counts)
         return cls.from_edges(
             node_counts,
             np.diff(indptr[offsets]),
@@ -402,7 +403,7 @@ class GraphBatch:
             start, stop, step = key.indices(len(self))
             if step == 1:
                 return self._between(start, max(start, stop))
-        return self._take(arrays.chosen_rows(key, len(self)))
+        return self._take(selected_segments(key, len(self)))
 
     def _between(self, start: int, stop: int) -> GraphBatch:
         """Return consecutive graphs as views: the work does not grow with the whole batch."""
@@ -416,11 +417,13 @@ class GraphBatch:
 
     def _take(self, chosen: NDArray[np.int64]) -> GraphBatch:
         counts = self.offsets[chosen + 1] - self.offsets[chosen]
-        nodes = arrays.ranges(self.offsets[chosen], counts)
+        nodes = ranges(self.offsets[chosen], counts)
         degrees = self.indptr[nodes + 1] - self.indptr[nodes]
-        edges = arrays.ranges(self.indptr[nodes], degrees)
+        edges = ranges(self.indptr[nodes], degrees)
         return GraphBatch(
-            arrays.offsets_of(counts), arrays.offsets_of(degrees), *self._values_of(nodes, edges)
+            offsets_from_counts(counts),
+            offsets_from_counts(degrees),
+            *self._values_of(nodes, edges),
         )
 
     def _values_of(self, nodes: Any, edges: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs import arrays
 from graphmover.graphs.batch import EDGE_WEIGHT, NODE_ATTRIBUTES, NODE_LABEL, GraphBatch
 from graphmover.graphs.converters import Array, Column, Flat, Names, Part, as_floats, converter_of
@@ -182,7 +183,7 @@ def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
     once = (sources <= targets) | np.repeat(directed | ~in_rows, edge_counts)
     return {
         "node_counts": [part.n_nodes for part in parts],
-        "edge_counts": np.diff(arrays.offsets_of(once)[arrays.offsets_of(edge_counts)]),
+        "edge_counts": np.diff(offsets_from_counts(once)[offsets_from_counts(edge_counts)]),
         "edges": np.column_stack([sources[once], targets[once]]),
         "edge_weights": None if weights is None else weights[once],
         "node_labels": _all_labels(labels, flat.labels)
@@ -198,7 +199,7 @@ def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
 def _sources(parts: Sequence[Part], flat: Flat) -> Array:
     if all(part.sources is None for part in parts):
         counts = np.array([part.n_nodes for part in parts])
-        nodes = arrays.ranges(np.zeros_like(counts), counts)
+        nodes = ranges(np.zeros_like(counts), counts)
         return np.repeat(nodes, np.array(flat.degrees, np.int64))
     return np.concatenate(
         [

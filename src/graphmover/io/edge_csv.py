@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.batch import EDGE_WEIGHT, NODE_LABEL, GraphBatch
 from graphmover.graphs.dataset import Dataset
@@ -44,7 +45,7 @@ def _read_folder(folder: Path, target_column: str | None) -> Dataset:
     numbers_of_graphs, n_graphs, target = _graphs(folder, nodes, target_column)
     order = np.argsort(numbers_of_graphs, kind="stable")
     node_counts = np.bincount(numbers_of_graphs, minlength=n_graphs)
-    offsets = np.concatenate([[0], np.cumsum(node_counts)])
+    offsets = offsets_from_counts(node_counts)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_choice_of_labels, is_whole, require_whole
-from graphmover.graphs.arrays import chosen_rows, offsets_of, ranges
+from graphmover._utils.segments import offsets_from_counts, ranges, segment_sums, selected_segments
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.labels import wl_labels
@@ -106,7 +106,7 @@ class NodeEmbeddings:
     @property
     def weights(self) -> NDArray[np.float64]:
         """The masses, divided by their sum in each graph."""
-        totals = _segment_sums(self.masses, self.offsets)
+        totals = segment_sums(self.masses, self.offsets)
         shares: NDArray[np.float64] = self.masses / np.repeat(totals, self.node_counts)
         return shares
 
@@ -125,13 +125,13 @@ class NodeEmbeddings:
         """Choose graphs; a single index gives a collection of one."""
         if is_whole(key):
             key = [key]
-        chosen = chosen_rows(key, len(self))
+        chosen = selected_segments(key, len(self))
         counts = self.node_counts[chosen]
         nodes = ranges(self.offsets[chosen], counts)
         return self._trusted(
             self.points[nodes],
             self.masses[nodes],
-            offsets_of(counts),
+            offsets_from_counts(counts),
             None if self.labels is None else self.labels[nodes],
         )
 
@@ -250,8 +250,8 @@ def node_degrees(batch: GraphBatch, first_index: int) -> NDArray[np.float64]:
     """Return the sum of each node's edge weights."""
     if batch.edge_weights is None:
         return np.diff(batch.indptr).astype(np.float64)
-    degrees: NDArray[np.float64] = _segment_sums(batch.edge_weights, batch.indptr)
-    overflowing = np.flatnonzero(~np.isfinite(_segment_sums(degrees, batch.offsets)))
+    degrees: NDArray[np.float64] = segment_sums(batch.edge_weights, batch.indptr)
+    overflowing = np.flatnonzero(~np.isfinite(segment_sums(degrees, batch.offsets)))
     if len(overflowing):
         index = first_index + overflowing[0]
         raise ValueError(f"graph {index}: its edge weights add up to more than 1e308")
@@ -268,14 +268,6 @@ def node_masses(
     return _whole_masses(np.where(without_edges, 1.0, degrees), batch.offsets)
 
 
-def _segment_sums(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
-    """Sum each segment on its own, so that no sum depends on the segments before it."""
-    padded = np.concatenate([values, np.zeros(1, values.dtype)])
-    with np.errstate(over="ignore"):  # an infinite sum is refused where masses are checked
-        sums = np.add.reduceat(padded, offsets[:-1]) if len(offsets) > 1 else padded[:0]
-    return np.where(np.diff(offsets) > 0, sums, 0)
-
-
 def _whole_masses(masses: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Check masses, and turn those that are not whole numbers into whole multiples."""
     if masses.shape != (offsets[-1],):
@@ -290,12 +282,12 @@ def _whole_masses(masses: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[n
             f"graph {np.searchsorted(offsets, at, side='right') - 1}: mass {masses[at]}, "
             f"expected a finite number that is not negative"
         )
-    totals = _segment_sums(reals, offsets)
+    totals = segment_sums(reals, offsets)
     weightless = (totals == 0) & (np.diff(offsets) > 0)
     if weightless.any():
         raise ValueError(f"graph {np.argmax(weightless)}: all masses are zero")
     whole = np.floor(reals) == reals
-    keep = (_segment_sums((~whole).astype(np.int64), offsets) == 0) & (totals <= LARGEST_TOTAL)
+    keep = (segment_sums((~whole).astype(np.int64), offsets) == 0) & (totals <= LARGEST_TOTAL)
     result = np.where(whole & (reals <= LARGEST_TOTAL), reals, 0).astype(np.int64)
     for index in np.flatnonzero(~keep):
         segment = slice(offsets[index], offsets[index + 1])

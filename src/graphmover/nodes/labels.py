@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.checks import require_whole
+from graphmover._utils.hashing import GOLDEN, mix64
 from graphmover.graphs.interop import as_graph_batch
 
 _INT64 = np.iinfo(np.int64)
@@ -129,8 +130,5 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
 
 
 def _scramble(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Apply the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection."""
-    codes = codes + np.uint64(0x9E3779B97F4A7C15)
-    codes = (codes ^ (codes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    codes = (codes ^ (codes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return codes ^ (codes >> np.uint64(31))
+    scrambled: NDArray[np.uint64] = mix64(codes + GOLDEN)
+    return scrambled

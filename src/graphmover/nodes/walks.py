@@ -20,14 +20,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graphmover.nodes.laplacian.twins import options, quotient_rows, twin_classes
+from graphmover._utils.jit import JIT
+from graphmover.nodes.laplacian.twins import quotient_rows, twin_classes
 
 #: Up to this size, matrices with this share of non-zero entries are multiplied as dense ones.
 _DENSE_CLASSES = 1000
 _FULL = 0.1
 
 
-@njit(**options)
+@njit(**JIT)
 def return_probabilities(first, last, offsets, indptr, indices, weights, degrees, out):
     """Fill the rows of ``out`` that belong to the graphs first to last - 1."""
     for g in range(first, last):
@@ -36,7 +37,7 @@ def return_probabilities(first, last, offsets, indptr, indices, weights, degrees
             _of_one_graph(indptr[a : b + 1], indices, weights, degrees[a:b], out[a:b])
 
 
-@njit(**options)
+@njit(**JIT)
 def _of_one_graph(rows, indices, weights, degrees, out):
     n, steps = out.shape
     class_of, members = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -58,7 +59,7 @@ def _of_one_graph(rows, indices, weights, degrees, out):
             out[v, k] = diagonals[c, k] / t + (1 - 1 / t) * power
 
 
-@njit(**options)
+@njit(**JIT)
 def _by_matrices(matrix, out):
     indptr, indices, data = matrix
     q, steps = out.shape
@@ -76,7 +77,7 @@ def _by_matrices(matrix, out):
         now = after
 
 
-@njit(**options)
+@njit(**JIT)
 def _by_walking(matrix, out):
     indptr, indices, data = matrix
     q, steps = out.shape

@@ -12,10 +12,10 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-from graphmover.nodes.laplacian.twins import options
+from graphmover._utils.jit import JIT
 
 
-@njit(**options)
+@njit(**JIT)
 def eigenvalues_needed(values, more, twins, members, order, d, same):
     """How many of the quotient's ``values`` the first d columns need; -1: more than these.
 
@@ -43,7 +43,7 @@ def eigenvalues_needed(values, more, twins, members, order, d, same):
         last = smallest
 
 
-@njit(**options)
+@njit(**JIT)
 def fill_columns(values, vectors, twins, members, order, class_of, same, out):
     """Fill ``out``, one row per node, from the quotient's eigenvectors, the rows of vectors."""
     d = out.shape[1]

@@ -20,18 +20,14 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-options = {"nogil": True, "cache": True, "error_model": "numpy"}
+from graphmover._utils.hashing import GOLDEN, mix64
+from graphmover._utils.jit import JIT
+
+#: `mix64`, compiled.
+_mixed = njit(**JIT)(mix64)
 
 
-@njit(**options)
-def _mixed(x):
-    """A 64-bit hash of a number."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@njit(**options)
+@njit(**JIT)
 def _same_neighbours(u, v, rows, indices, weights):
     """Whether the rows of u and v are equal, each without the other and itself."""
     i, j = rows[u], rows[v]
@@ -51,7 +47,7 @@ def _same_neighbours(u, v, rows, indices, weights):
         j += 1
 
 
-@njit(**options)
+@njit(**JIT)
 def twin_classes(rows, indices, weights, class_of, members):
     """Number the classes of twins in the order of their first nodes.
 
@@ -71,7 +67,7 @@ def twin_classes(rows, indices, weights, class_of, members):
     for u in range(n):
         code = np.uint64(rows[u + 1] - rows[u])
         for i in range(rows[u], rows[u + 1]):
-            key = np.uint64(indices[i] + 1) * np.uint64(0x9E3779B97F4A7C15)
+            key = np.uint64(indices[i] + 1) * GOLDEN
             if len(weights):
                 key ^= np.uint64(hash(weights[i]))
             code += _mixed(key)
@@ -80,7 +76,7 @@ def twin_classes(rows, indices, weights, class_of, members):
         if closed:
             table[:] = -1
             for u in range(n):
-                codes[u] += _mixed(np.uint64(u + 1) * np.uint64(0x9E3779B97F4A7C15))
+                codes[u] += _mixed(np.uint64(u + 1) * GOLDEN)
         for u in range(n):
             if closed and (leader[u] != u or size[u] > 1):
                 continue
@@ -107,7 +103,7 @@ def twin_classes(rows, indices, weights, class_of, members):
     return firsts[:n_classes]
 
 
-@njit(**options)
+@njit(**JIT)
 def twin_values(firsts, members, degrees, out):
     """The eigenvalue of each class's own eigenvectors; infinite where it has one node."""
     for c in range(len(firsts)):
@@ -119,19 +115,19 @@ def twin_values(firsts, members, degrees, out):
             out[c] = 1.0 + 1.0 / degrees[firsts[c]]
 
 
-@njit(**options)
+@njit(**JIT)
 def _entry(weight, degree, other_degree, pairs):
     """Q between two classes with so many pairs of nodes."""
     return weight / (sqrt(degree) * sqrt(other_degree)) * sqrt(pairs)
 
 
-@njit(**options)
+@njit(**JIT)
 def _own_entry(members, degree):
     """Q on its diagonal."""
     return (abs(members) - 1) / degree if members < 0 else 0.0
 
 
-@njit(**options)
+@njit(**JIT)
 def quotient_laplacian(rows, indices, weights, degrees, class_of, members, firsts, out):
     """Fill the dense matrix I - Q."""
     out[:] = 0.0
@@ -147,7 +143,7 @@ def quotient_laplacian(rows, indices, weights, degrees, class_of, members, first
                 out[c, other] = -_entry(weight, degrees[u], degrees[v], pairs)
 
 
-@njit(**options)
+@njit(**JIT)
 def quotient_rows(rows, indices, weights, degrees, class_of, members, firsts):
     """The same matrix Q as compressed rows."""
     q, most = len(firsts), 0
@@ -173,7 +169,7 @@ def quotient_rows(rows, indices, weights, degrees, class_of, members, firsts):
     return indptr, others[:k], data[:k]
 
 
-@njit(**options)
+@njit(**JIT)
 def quotient_graph(rows, indices, weights, class_of, members, firsts):
     """The graph of classes as compressed rows, with the weights between two classes added up."""
     q = len(firsts)

@@ -11,6 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
 from graphmover.transport.cpu.lanes import (
     bits,
     load,
@@ -24,12 +25,10 @@ from graphmover.transport.cpu.lanes import (
 )
 from graphmover.transport.cpu.problem import (
     INFINITE,
-    allocating,
     cost_bound,
     finer_bound,
     ground_distances,
     largest,
-    options,
     over_pairs,
     scale_to_common_total,
     units_per_cost,
@@ -71,14 +70,14 @@ State = namedtuple(
 )
 
 
-@njit(**allocating)
+@njit(**JIT)
 def distances(lanes, pairs, sources, sinks, swapped, out):
     """Solve pairs of at most W sinks."""
     state = _state(len(lanes), largest(sources.offsets), sources.points.shape[1])
     _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
 
 
-@njit(**allocating)
+@njit(**JIT)
 def _state(stride, n, n_dimensions):
     return State(
         np.empty(n * stride),
@@ -100,7 +99,7 @@ def _state(stride, n, n_dimensions):
     )
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _distance(lanes, sources, g, sinks, r, s):
     m = sinks.offsets[r + 1] - sinks.offsets[r]
     total = scale_to_common_total(sources, g, sinks, r, s.supply, s.demand)
@@ -117,7 +116,7 @@ def _distance(lanes, sources, g, sinks, r, s):
 _solve_pairs = over_pairs(_distance)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _least_cost(lanes, sources, g, m, units, total, s):
     """Solve ever larger samples of the sources, each from the prices of the one before."""
     n = sources.offsets[g + 1] - sources.offsets[g]
@@ -139,7 +138,7 @@ def _least_cost(lanes, sources, g, m, units, total, s):
     return settled + _flow_cost(lanes, m, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _share_demand(n, step, m, total, s):
     """The part of every demand that falls to a sample: every step-th source."""
     rest = 0
@@ -152,7 +151,7 @@ def _share_demand(n, step, m, total, s):
     s.share[0] += rest
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _solve(lanes, sources, g, step, reach, m, units, s):
     """Balance the sample from the present prices; return settled cost and movement of prices.
 
@@ -178,7 +177,7 @@ def _solve(lanes, sources, g, step, reach, m, units, s):
         reach = min(2 * reach, INFINITE)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _assign(lanes, sources, g, step, reach, m, units, s):
     """Every source of the sample to its cheapest sink at the present prices.
 
@@ -237,13 +236,13 @@ def _assign(lanes, sources, g, step, reach, m, units, s):
     return settled
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _append_member(lanes, k, i, s):
     s.members[k * len(s.supply) + s.n_members[k]] = i
     s.n_members[k] += 1
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _offer_moves(lanes, k, i, s):
     """Let source i, which has come to sink k, improve the moves from there."""
     stride = len(lanes)
@@ -255,7 +254,7 @@ def _offer_moves(lanes, k, i, s):
     store(s.mover, k * stride, select(better, splat(lanes, i), mover))
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _balance(lanes, m, s):
     """Move mass along shortest paths until no sink has a deficit; False if one has no path."""
     nothing = splat(lanes, 0)
@@ -276,7 +275,7 @@ def _balance(lanes, m, s):
     return True
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _find_shortest_paths(lanes, m, s):
     """Label all sinks with their paths from the excess sinks; lengths become prices."""
     real = (1 << m) - 1
@@ -298,7 +297,7 @@ def _find_shortest_paths(lanes, m, s):
     store(s.price, 0, labels & splat(lanes, ~_LOW))
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _draw(lanes, sink, left_by_one, s):
     """Move what the path to a deficit sink can carry; return the sinks that lost a source."""
     stride = len(lanes)
@@ -330,7 +329,7 @@ def _draw(lanes, sink, left_by_one, s):
     return left_by_one
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _is_member(lanes, k, i, s):
     """Whether source i, without flow at sink k, is still listed there since it left."""
     first = k * len(s.supply)
@@ -340,7 +339,7 @@ def _is_member(lanes, k, i, s):
     return False
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _rescan_moves(lanes, j, s):
     """The moves from sink j anew, from the sources that still have flow there."""
     stride = len(lanes)
@@ -361,7 +360,7 @@ def _rescan_moves(lanes, j, s):
     store(s.mover, j * stride, who)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _price_movement(m, s):
     """How much prices have moved against each other."""
     least = most = s.price[0] - s.before[0]
@@ -371,7 +370,7 @@ def _price_movement(m, s):
     return most - least + _LOW + 1
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _start_prices_at_zero(m, s):
     """Shift prices to start at 0; a price beyond every cost difference says no more than it."""
     least = s.price[0]
@@ -381,7 +380,7 @@ def _start_prices_at_zero(m, s):
         s.price[k] = min(s.price[k] - least, INFINITE >> 2)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _flow_cost(lanes, m, s):
     cost = 0.0
     for j in range(m):

@@ -11,6 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
 from graphmover.transport.cpu.lanes import (
     bits,
     load,
@@ -23,14 +24,12 @@ from graphmover.transport.cpu.lanes import (
 )
 from graphmover.transport.cpu.problem import (
     INFINITE,
-    allocating,
     cost_bound,
     finer_bound,
     ground_distances,
     in_blocks,
     largest,
     number_of_bits,
-    options,
     over_pairs,
     scale_to_common_total,
     transpose_sinks,
@@ -69,7 +68,7 @@ State = namedtuple(
 )
 
 
-@njit(**allocating)
+@njit(**JIT)
 def distances(lanes, pairs, sources, sinks, swapped, out):
     """Solve pairs of any number of sinks."""
     n_most = largest(sources.offsets)
@@ -77,7 +76,7 @@ def distances(lanes, pairs, sources, sinks, swapped, out):
     _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
 
 
-@njit(**allocating)
+@njit(**JIT)
 def plan(lanes, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
     n, m = out.shape
@@ -94,7 +93,7 @@ def plan(lanes, sources, sinks, out):
     return distance
 
 
-@njit(**allocating)
+@njit(**JIT)
 def _state(lanes, n, m, n_dimensions):
     stride = in_blocks(lanes, m)
     return State(
@@ -117,7 +116,7 @@ def _state(lanes, n, m, n_dimensions):
     )
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _distance(lanes, sources, g, sinks, r, s):
     n = sources.offsets[g + 1] - sources.offsets[g]
     m = sinks.offsets[r + 1] - sinks.offsets[r]
@@ -158,7 +157,7 @@ def _distance(lanes, sources, g, sinks, r, s):
 _solve_pairs = over_pairs(_distance)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _assign(lanes, n, m, s):
     """Every source to its cheapest sink."""
     stride = in_blocks(lanes, m)
@@ -178,19 +177,19 @@ def _assign(lanes, n, m, s):
         _offer_moves(lanes, stride, cheapest, i, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _append_member(k, i, s):
     s.members[k * len(s.supply) + s.n_members[k]] = i
     s.n_members[k] += 1
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _forget_moves(lanes, j, stride, s):
     for block in range(0, stride, len(lanes)):
         store(s.best, j * stride + block, splat(lanes, INFINITE))
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _offer_moves(lanes, stride, k, i, s):
     """Let source i, which has come to sink k, improve the moves from there."""
     here, who = splat(lanes, s.whole[i * stride + k]), splat(lanes, i)
@@ -203,7 +202,7 @@ def _offer_moves(lanes, stride, k, i, s):
         store(s.mover, cell, select(better, who, load(lanes, s.mover, cell)))
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _balance(lanes, m, s):
     """Move mass along shortest paths until no sink has a deficit."""
     while True:
@@ -222,7 +221,7 @@ def _balance(lanes, m, s):
                 _rescan_moves(lanes, m, k, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _find_shortest_paths(lanes, m, deficits, s):
     """Dijkstra from all excess sinks until every deficit sink is reached; prices rise with it.
 
@@ -249,7 +248,7 @@ def _find_shortest_paths(lanes, m, deficits, s):
         s.price[k] += min(s.label[k] & ~low, farthest)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _relax(lanes, m, j, s):
     """Try the paths that go on from sink j; return the nearest sink that is still open."""
     stride = in_blocks(lanes, m)
@@ -272,7 +271,7 @@ def _relax(lanes, m, j, s):
     return s.blocks[lane] + lane
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _draw(lanes, m, sink, s):
     """Move what the path to a deficit sink can carry."""
     stride = in_blocks(lanes, m)
@@ -304,7 +303,7 @@ def _draw(lanes, m, sink, s):
         parent = s.label[k] & parents
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _is_member(k, i, s):
     """Whether source i, without flow at sink k, is still listed there since it left."""
     first = k * len(s.supply)
@@ -314,7 +313,7 @@ def _is_member(k, i, s):
     return False
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _rescan_moves(lanes, m, j, s):
     """The moves from sink j anew, from the sources that still have flow there."""
     stride = in_blocks(lanes, m)
@@ -330,7 +329,7 @@ def _rescan_moves(lanes, m, j, s):
     s.n_members[j] = kept
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _flow_cost(lanes, m, s):
     cost = 0.0
     for j in range(m):

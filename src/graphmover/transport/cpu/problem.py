@@ -18,6 +18,9 @@ from math import frexp, ldexp, sqrt
 import numpy as np
 from numba import njit
 
+from graphmover._utils.hashing import GOLDEN
+from graphmover._utils.jit import JIT_NO_ALLOCATION
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.transport.cpu.lanes import (
     load,
     numbers,
@@ -27,11 +30,6 @@ from graphmover.transport.cpu.lanes import (
     store,
     truncate,
 )
-
-allocating = {"nogil": True, "cache": True, "error_model": "numpy"}
-#: Everything that allocates nothing: Numba then leaves out the counting of references to arrays,
-#: which otherwise takes a quarter of the time on small problems.
-options = allocating | {"_nrt": False}
 
 #: Costs and prices are below 2**60, the sum of any two of them below INFINITE.
 #: The cost to a sink that is only padding: above every cost, below every sum of two.
@@ -96,7 +94,7 @@ def prepare_one(points, masses, labels):
 
 
 def _side(points, masses, sizes, labels):
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    offsets = offsets_from_counts(sizes)
     filled = np.flatnonzero(sizes)
     low, high = np.zeros((2, len(sizes), points.shape[1]))
     totals = np.zeros(len(sizes), np.int64)
@@ -111,12 +109,12 @@ def _content_codes(points, labels):
     """A 64-bit hash of each node. Two nodes that share one are merely not merged."""
     code = labels.astype(np.uint64) if len(labels) else np.zeros(len(points), np.uint64)
     for column in np.ascontiguousarray(points.T).view(np.uint64):
-        code = (code ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        code = (code ^ column) * GOLDEN
         code ^= code >> np.uint64(32)
     return code
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def largest(offsets):
     """The number of nodes of the largest graph."""
     most = 0
@@ -125,7 +123,7 @@ def largest(offsets):
     return most
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def number_of_bits(count):
     """How many bits it takes to number so many things from 0."""
     n_bits = 0
@@ -134,7 +132,7 @@ def number_of_bits(count):
     return n_bits
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def in_blocks(lanes, m):
     """The number of sinks, rounded up to whole blocks of lanes."""
     return (m + len(lanes) - 1) // len(lanes) * len(lanes)
@@ -143,7 +141,7 @@ def in_blocks(lanes, m):
 def over_pairs(distance):
     """Make of a solver's ``distance`` of one pair what fills the places of many: the only loop."""
 
-    @njit(**(options | {"cache": False}))  # it is cached as a part of the solver
+    @njit(**(JIT_NO_ALLOCATION | {"cache": False}))  # it is cached as a part of the solver
     def solve(lanes, pairs, sources, sinks, swapped, state, out):
         for r in range(len(sinks.offsets) - 1):
             if pairs.fewest[r] >= pairs.below[r]:
@@ -163,13 +161,13 @@ def over_pairs(distance):
     return solve
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def label_distance(side):
     """How far apart nodes with different labels are at least; 0 without labels."""
     return sqrt(side.points.shape[1]) if len(side.labels) else 0.0
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def cost_bound(sources, g, sinks, r):
     """No cost between two graphs is larger: the diagonal of the box around both."""
     square = 0.0
@@ -179,13 +177,13 @@ def cost_bound(sources, g, sinks, r):
     return max(sqrt(square), label_distance(sources))
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def units_per_cost(bound, cost_bits):
     """A power of two that brings every cost up to the bound below 2**cost_bits."""
     return ldexp(1.0, min(max(cost_bits - frexp(bound * 1.000001)[1], -900), 900))
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def finer_bound(bound, distance, total, cost_bits):
     """A lower bound on costs to solve again with, or 0 when the distance is accurate.
 
@@ -197,7 +195,7 @@ def finer_bound(bound, distance, total, cost_bits):
     return 0.0 if accurate or dearest * 2 >= bound else dearest
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def transpose_sinks(sinks, r, stride, coordinates, labels):
     """The sinks' coordinates, one row per dimension, padded to the stride, and their labels."""
     first, last = sinks.offsets[r], sinks.offsets[r + 1]
@@ -208,7 +206,7 @@ def transpose_sinks(sinks, r, stride, coordinates, labels):
             labels[k] = sinks.labels[first + k] if first + k < last else 0
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def ground_distances(
     lanes,
     sources,
@@ -257,7 +255,7 @@ def ground_distances(
         i += step
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def scale_to_common_total(sources, g, sinks, r, supply, demand):
     """Supplies and demands as whole numbers of the same total, which is returned."""
     here, there = sources.totals[g], sinks.totals[r]
@@ -271,7 +269,7 @@ def scale_to_common_total(sources, g, sinks, r, supply, demand):
     return total
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _scale(masses, first, last, mass, total, exact, out):
     """Where it is not exact, one unit for every node, the rest by rounded running sums.
 

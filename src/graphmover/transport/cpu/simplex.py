@@ -32,18 +32,17 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
 from graphmover.transport.cpu.lanes import bits, load, lowest_bit, select, smallest, splat, store
 from graphmover.transport.cpu.problem import (
     FORBIDDEN,
     INFINITE,
-    allocating,
     cost_bound,
     finer_bound,
     ground_distances,
     in_blocks,
     largest,
     number_of_bits,
-    options,
     over_pairs,
     scale_to_common_total,
     transpose_sinks,
@@ -83,7 +82,7 @@ State = namedtuple(
 )
 
 
-@njit(**allocating)
+@njit(**JIT)
 def distances(lanes, pairs, sources, sinks, swapped, out):
     """Solve pairs of any number of sinks."""
     n_most = largest(sources.offsets)
@@ -91,7 +90,7 @@ def distances(lanes, pairs, sources, sinks, swapped, out):
     _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
 
 
-@njit(**allocating)
+@njit(**JIT)
 def plan(lanes, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
     n, m = out.shape
@@ -107,7 +106,7 @@ def plan(lanes, sources, sinks, out):
     return distance
 
 
-@njit(**allocating)
+@njit(**JIT)
 def _state(lanes, n, m, n_dimensions):
     stride = in_blocks(lanes, m)
     return State(
@@ -130,7 +129,7 @@ def _state(lanes, n, m, n_dimensions):
     )
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _distance(lanes, sources, g, sinks, r, s):
     n = sources.offsets[g + 1] - sources.offsets[g]
     m = sinks.offsets[r + 1] - sinks.offsets[r]
@@ -169,7 +168,7 @@ def _distance(lanes, sources, g, sinks, r, s):
 _solve_pairs = over_pairs(_distance)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _start(lanes, n, m, s):
     """Each source in turn to its cheapest sinks that still have demand."""
     stride = in_blocks(lanes, m)
@@ -203,7 +202,7 @@ def _start(lanes, n, m, s):
         node = _next_below(root, node, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _cheapest_sink(lanes, stride, i, s):
     """The sink with the least C_ij - p_j."""
     least, where = splat(lanes, INFINITE), splat(lanes, 0)
@@ -217,7 +216,7 @@ def _cheapest_sink(lanes, stride, i, s):
     return s.blocks[lane] + lane
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _optimise(lanes, n, m, s):
     """Pivot until no source finds a sink worth entering."""
     stride = in_blocks(lanes, m)
@@ -241,7 +240,7 @@ def _optimise(lanes, n, m, s):
             _pivot(n, s.candidates[0, best], n + s.candidates[1, best], worth, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _most_worthwhile(count, stride, s):
     """Keep the candidates that are still worth entering: how many, which is best, its worth."""
     kept = best = most = 0
@@ -257,7 +256,7 @@ def _most_worthwhile(count, stride, s):
     return kept, best, most
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _pivot(n, source, sink, worth, s):
     """Let the arc from source to sink enter the tree."""
     top, leaving, amount = _leaving_arc(n, source, sink, s)
@@ -270,7 +269,7 @@ def _pivot(n, source, sink, worth, s):
         _shift(n, sink, worth, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _leaving_arc(n, source, sink, s):
     """The top of the cycle; the node whose arc to its parent leaves; what it carries.
 
@@ -295,7 +294,7 @@ def _leaving_arc(n, source, sink, s):
     return down, leaving_up, least_up
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _send_round(n, source, sink, top, leaving, amount, s):
     """Send flow round the cycle; tell whether the leaving arc is on the source's side."""
     below_source = False
@@ -311,7 +310,7 @@ def _send_round(n, source, sink, top, leaving, amount, s):
     return below_source
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _hang_up_from(node, parent, last, flow, s):
     """Hang a node, and all above it up to the last, the other way round: under a new parent."""
     while True:
@@ -323,7 +322,7 @@ def _hang_up_from(node, parent, last, flow, s):
         node, parent, flow = above, node, carried
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _shift(n, top, by, s):
     """Shift the charges under a node, itself included; prices go the other way."""
     node = top
@@ -336,7 +335,7 @@ def _shift(n, top, by, s):
         node = _next_below(top, node, s)
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _hang(node, parent, flow, s):
     s.parent[node] = parent
     s.flow[node] = flow
@@ -347,7 +346,7 @@ def _hang(node, parent, flow, s):
     s.child[parent] = node
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _take_down(node, s):
     older, younger = s.older[node], s.younger[node]
     if older >= 0:
@@ -358,7 +357,7 @@ def _take_down(node, s):
         s.older[younger] = older
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _next_below(top, node, s):
     """The node that follows, parents before children, under the top; -1 after the last."""
     if s.child[node] >= 0:
@@ -370,7 +369,7 @@ def _next_below(top, node, s):
     return -1
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _ends(n, node, s):
     """The source and the sink of the arc between a node and its parent."""
     if node < n:
@@ -378,7 +377,7 @@ def _ends(n, node, s):
     return s.parent[node], node - n
 
 
-@njit(**options)
+@njit(**JIT_NO_ALLOCATION)
 def _flow_cost(n, m, stride, s):
     cost = 0.0
     for node in range(n + m):

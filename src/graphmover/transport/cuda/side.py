@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from graphmover._utils.hashing import GOLDEN
+
 #: Where two totals have no common multiple of at most 62 bits, masses are rounded to this one.
 _ROUNDED_TOTAL = 2**53
 
@@ -124,6 +126,6 @@ def _content_codes(points, labels):
 
     code = cupy.zeros(len(points), np.uint64) if labels is None else labels.view(np.uint64).copy()
     for column in cupy.ascontiguousarray(points.T).view(np.uint64):
-        code = (code ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        code = (code ^ column) * GOLDEN
         code ^= code >> np.uint64(32)
     return code

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from graphmover._utils.jit import JIT
 from graphmover.nodes.laplacian.small.tridiagonal import dot
-from graphmover.nodes.laplacian.twins import options
 
 #: Columns with this share of all rows below them belong to the dense core.
 _FULL = 0.5
 
 
-@njit(**options)
+@njit(**JIT)
 def factor(indptr, indices, weights, order, starts, entries):
     """Eliminate the nodes of a connected graph in an order, the last one being grounded.
 
@@ -78,7 +78,7 @@ def factor(indptr, indices, weights, order, starts, entries):
     return order, columns, rows, values, diagonal, upper
 
 
-@njit(**options)
+@njit(**JIT)
 def _sorted(sparse, position, starts, entries):
     """The columns of the factor with sorted rows, and the rows of its sparse part."""
     n = len(position)
@@ -103,7 +103,7 @@ def _sorted(sparse, position, starts, entries):
     return columns, rows, row_starts, row_columns
 
 
-@njit(**options)
+@njit(**JIT)
 def _solve_core(upper, x):
     for j in range(len(x)):
         row = upper[j]
@@ -114,7 +114,7 @@ def _solve_core(upper, x):
         x[j] = (x[j] - dot(upper[j, j + 1 :], x[j + 1 :])) / upper[j, j]
 
 
-@njit(**options)
+@njit(**JIT)
 def solve(factors, scale, x, y, work):
     """Set y to the pseudo-inverse of I - Q times x, up to a multiple of the kernel."""
     order, columns, rows, values, diagonal, upper = factors
@@ -136,7 +136,7 @@ def solve(factors, scale, x, y, work):
         y[order[j]] = work[j] * scale[order[j]]
 
 
-@njit(**options)
+@njit(**JIT)
 def solve_block(factors, scale, x, y):
     """Do the same for the columns of x."""
     n = len(scale)

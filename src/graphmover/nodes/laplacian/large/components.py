@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.nodes.laplacian.large.kernels import components, eccentricity
 from graphmover.nodes.laplacian.large.operators import Component, Floats, Say
 from graphmover.nodes.laplacian.large.subspace import all_eigenpairs, smallest_eigenpairs
@@ -191,10 +192,9 @@ def _induced(quotient: Component, classes: Ints) -> Component:
     if len(classes) == len(quotient.scale):
         return quotient
     lengths = np.diff(quotient.indptr)[classes]
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    at = np.arange(indptr[-1]) + np.repeat(quotient.indptr[classes] - indptr[:-1], lengths)
+    at = ranges(quotient.indptr[classes], lengths)
     return Component(
-        indptr,
+        offsets_from_counts(lengths),
         np.searchsorted(classes, quotient.indices[at]).astype(np.int32),
         quotient.weights[at],
         quotient.scale[classes],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graphmover.nodes.laplacian.twins import options
+from graphmover._utils.jit import JIT
 
 
-@njit(**options)
+@njit(**JIT)
 def multiply(indptr, indices, data, x, alpha, beta, gamma, y):
     """Set y to alpha Q x + beta x + gamma y."""
     width = x.shape[1]
@@ -23,7 +23,7 @@ def multiply(indptr, indices, data, x, alpha, beta, gamma, y):
             y[u, k] = alpha * row[k] + beta * x[u, k] + gamma * y[u, k]
 
 
-@njit(**options)
+@njit(**JIT)
 def project_out(direction, x):
     """Take the direction of a unit vector out of the columns of x."""
     share = np.zeros(x.shape[1])
@@ -35,7 +35,7 @@ def project_out(direction, x):
             x[u, k] -= direction[u] * share[k]
 
 
-@njit(**options)
+@njit(**JIT)
 def components(indptr, indices):
     """The component of each node, numbered in the order of their first nodes."""
     n = len(indptr) - 1
@@ -60,7 +60,7 @@ def components(indptr, indices):
     return label
 
 
-@njit(**options)
+@njit(**JIT)
 def eccentricity(indptr, indices, start):
     """How far the farthest node is that can be reached."""
     distance = np.full(len(indptr) - 1, -1, np.int64)
@@ -79,7 +79,7 @@ def eccentricity(indptr, indices, start):
     return distance[queue[last - 1]]
 
 
-@njit(**options)
+@njit(**JIT)
 def chebyshev(matrix, x, cut, degree, y, work):
     """Set y to the Chebyshev polynomial of Q that is small on [-1, 1 - cut], times x."""
     indptr, indices, data = matrix

@@ -7,12 +7,12 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
+from graphmover._utils.jit import JIT
 from graphmover.nodes.laplacian.large.cholesky import solve
 from graphmover.nodes.laplacian.large.kernels import chebyshev
-from graphmover.nodes.laplacian.twins import options
 
 
-@njit(**options)
+@njit(**JIT)
 def orthogonal_start(known, start):
     """A unit vector from start, orthogonal to the rows of known."""
     w = start.copy()
@@ -22,7 +22,7 @@ def orthogonal_start(known, start):
     return w
 
 
-@njit(**options)
+@njit(**JIT)
 def extend(operator, known, basis, projected, count):
     """Fill rows count + 1 to the last of the basis, and the operator projected on all but it.
 
@@ -55,7 +55,7 @@ def extend(operator, known, basis, projected, count):
     return length
 
 
-@njit(**options)
+@njit(**JIT)
 def _orthogonalise(basis, w):
     """Take the rows of an orthonormal basis out of w; their shares."""
     share = np.dot(basis, w)
@@ -63,7 +63,7 @@ def _orthogonalise(basis, w):
     return share
 
 
-@njit(**options)
+@njit(**JIT)
 def _apply(operator, x, y, work):
     matrix, scale, factors, cut, degree = operator
     if degree == 0:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from graphmover.nodes.laplacian.twins import options
+from graphmover._utils.jit import JIT
 
 
-@njit(**options)
+@njit(**JIT)
 def minimum_degree(indptr, indices, budget):
     """An order of elimination with at most ``budget`` entries in the factor; empty: none found.
 
@@ -113,7 +113,7 @@ def minimum_degree(indptr, indices, budget):
     return order, starts, arena[:used]
 
 
-@njit(**options)
+@njit(**JIT)
 def _insert(v, degree, head, after, before):
     after[v], before[v] = head[degree], -1
     if head[degree] >= 0:
@@ -121,7 +121,7 @@ def _insert(v, degree, head, after, before):
     head[degree] = v
 
 
-@njit(**options)
+@njit(**JIT)
 def _remove(v, degree, head, after, before):
     if before[v] >= 0:
         after[before[v]] = after[v]

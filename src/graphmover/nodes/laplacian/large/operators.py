@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.nodes.laplacian.large.cholesky import factor, solve_block
 from graphmover.nodes.laplacian.large.kernels import multiply, project_out
 from graphmover.nodes.laplacian.large.minimum_degree import minimum_degree
@@ -52,10 +53,9 @@ class Component(NamedTuple):
         position = np.empty(len(order), np.int32)
         position[order] = np.arange(len(order))
         lengths = np.diff(self.indptr)[order]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        at = np.arange(indptr[-1]) + np.repeat(self.indptr[order] - indptr[:-1], lengths)
+        at = ranges(self.indptr[order], lengths)
         return Component(
-            indptr,
+            offsets_from_counts(lengths),
             position[self.indices[at]],
             self.weights[at],
             self.scale[order],
@@ -205,7 +205,7 @@ def _entries_of_q(
     counts = np.diff(graph.indptr)
     counts[loops] += 1
     return (
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+        offsets_from_counts(counts),
         np.insert(graph.indices, at, loops.astype(np.int32)),
         np.insert(data, at, graph.diagonal[loops]),
     )

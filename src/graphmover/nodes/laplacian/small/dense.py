@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from graphmover._utils.jit import JIT
 from graphmover.nodes.laplacian.eigenspaces import eigenvalues_needed, fill_columns
 from graphmover.nodes.laplacian.small.lapack import call_with_ten_pointers
 from graphmover.nodes.laplacian.small.tridiagonal import dot, eigenvectors, smallest_eigenvalues
-from graphmover.nodes.laplacian.twins import options, quotient_laplacian, twin_classes, twin_values
+from graphmover.nodes.laplacian.twins import quotient_laplacian, twin_classes, twin_values
 
 #: Up to this share of the eigenvectors is computed one by one, beyond it all together.
 _FEW = 0.3
@@ -22,7 +23,7 @@ _FEW = 0.3
 _BLOCK = 32  # columns that dsytrd takes at a time
 
 
-@njit(**options)
+@njit(**JIT)
 def embed(first, last, most, offsets, indptr, indices, weights, degrees, same, dsytrd, out):
     """Fill the rows of ``out`` for the graphs first to last - 1 of at most ``most`` nodes."""
     largest = 0
@@ -38,7 +39,7 @@ def embed(first, last, most, offsets, indptr, indices, weights, degrees, same, d
             _embed_one(rows, indices, weights, degrees[a:b], same, dsytrd, space, out[a:b])
 
 
-@njit(**options)
+@njit(**JIT)
 def _space(n):
     """Working memory for graphs of up to n nodes."""
     return (
@@ -53,7 +54,7 @@ def _space(n):
     )
 
 
-@njit(**options)
+@njit(**JIT)
 def _embed_one(rows, indices, weights, degrees, same, dsytrd, space, out):
     class_of, members, twins = space[0][: len(degrees)], space[1], space[2]
     firsts = twin_classes(rows, indices, weights, class_of, members)
@@ -67,7 +68,7 @@ def _embed_one(rows, indices, weights, degrees, same, dsytrd, space, out):
     fill_columns(values, vectors, twins, members, order, class_of, same, out)
 
 
-@njit(**options)
+@njit(**JIT)
 def sorted_twins(twins):
     """The classes that have eigenvalues of their own, by these."""
     count = 0
@@ -78,7 +79,7 @@ def sorted_twins(twins):
     return np.argsort(twins, kind="mergesort")[:count]
 
 
-@njit(**options)
+@njit(**JIT)
 def smallest(matrix, twins, members, order, d, same, dsytrd, space):
     """The eigenvalues needed for d columns, and their eigenvectors as rows; destroys matrix."""
     q = len(matrix)
@@ -121,7 +122,7 @@ def smallest(matrix, twins, members, order, d, same, dsytrd, space):
     return values, vectors
 
 
-@njit(**options)
+@njit(**JIT)
 def _undo_reflections(matrix, tau, x):
     """From an eigenvector of the tridiagonal form to one of the matrix itself."""
     for i in range(len(x) - 2, -1, -1):
@@ -133,7 +134,7 @@ def _undo_reflections(matrix, tau, x):
             tail[k] -= scale * v[k]
 
 
-@njit(**options)
+@njit(**JIT)
 def _all(matrix):
     values, vectors = np.linalg.eigh(matrix)
     return values, np.ascontiguousarray(vectors.T)

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-from graphmover.nodes.laplacian.twins import options
+from graphmover._utils.jit import JIT
 
 #: How far (T - x) v may be from 0, for an eigenvector v of length 1.
 RESIDUAL = 1e-13
@@ -20,7 +20,7 @@ RESIDUAL = 1e-13
 _TINY = 1e-300
 
 
-@njit(**options)
+@njit(**JIT)
 def smallest_eigenvalues(diagonal, squares, low, high, first, out):
     """Fill out[first], ... with eigenvalues of these numbers, from 0, between low and high.
 
@@ -65,7 +65,7 @@ def smallest_eigenvalues(diagonal, squares, low, high, first, out):
             out[at + 3] = 0.5 * (a3 + b3)
 
 
-@njit(fastmath={"reassoc", "contract"}, **options)
+@njit(fastmath={"reassoc", "contract"}, **JIT)
 def dot(x, y):
     """The inner product."""
     total = 0.0
@@ -74,7 +74,7 @@ def dot(x, y):
     return total
 
 
-@njit(**options)
+@njit(**JIT)
 def _factor(diagonal, above, value, upper, second, third, factor, swapped):
     """LU factors of T - value with row exchanges; no pivot is zero."""
     n = len(diagonal)
@@ -97,7 +97,7 @@ def _factor(diagonal, above, value, upper, second, third, factor, swapped):
     second[n - 1] = third[n - 1] = 0.0
 
 
-@njit(**options)
+@njit(**JIT)
 def _solve(upper, second, third, factor, swapped, x):
     n = len(x)
     for i in range(n - 1):
@@ -112,7 +112,7 @@ def _solve(upper, second, third, factor, swapped, x):
         x[i] = (x[i] - second[i] * x[i + 1] - third[i] * x[i + 2]) / upper[i]
 
 
-@njit(**options)
+@njit(**JIT)
 def _residual(diagonal, above, value, x):
     n, worst = len(x), 0.0
     for i in range(n):
@@ -125,7 +125,7 @@ def _residual(diagonal, above, value, x):
     return sqrt(worst)
 
 
-@njit(**options)
+@njit(**JIT)
 def eigenvectors(diagonal, above, values, out, work, swapped):
     """Fill the rows of ``out``; whether all of them have small residuals."""
     n = len(diagonal)
