@@ -83,7 +83,7 @@ def test_labels_never_seen_differ_from_every_label(graphs, tmp_path):
     model = embedding().fit(graphs)
     graph = graphs[0]
     strange = gm.Graph(graph.n_nodes, graph.edges, node_labels=["new"] * graph.n_nodes)
-    message = r"1 of 1 graphs have no node label in common .* numbers or texts\?"
+    message = r"1 of 1 graphs have no node label in common .* numbers or strings\?"
     with pytest.warns(UserWarning, match=message):
         assert model.distances(strange) == pytest.approx(np.full((1, 16), 4**0.5))
     with pytest.warns(UserWarning, match=message):
@@ -186,8 +186,8 @@ def test_signature_is_the_contract():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
-        ({"n_components": 2.0}, "n_components must be a whole number of at least 1, got 2.0"),
+        ({"n_components": 0}, "n_components must be an integer of at least 1, got 0"),
+        ({"n_components": 2.0}, "n_components must be an integer of at least 1, got 2.0"),
         ({"gamma": -1}, 'gamma must be a positive number or "scale", got -1'),
         ({"gamma": "auto"}, "gamma must be a positive number or \"scale\", got 'auto'"),
         ({"gamma": np.nan}, "gamma must be a positive number"),

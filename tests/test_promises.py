@@ -77,8 +77,8 @@ def test_3_deterministic(name, monkeypatch):
     for n_jobs in (2, 3):
         model = gm.RandomGraphEmbedding(32, random_state=0, n_jobs=n_jobs)
         assert (model.fit_transform(graphs) == expected).all()
-    monkeypatch.setattr("graphmover.embedding._CHUNK_NODES", 7)
-    monkeypatch.setattr("graphmover.transport.cpu.engine._CHUNK", 11)
+    monkeypatch.setattr("graphmover.backends.threads._CHUNK_NODES", 7)
+    monkeypatch.setattr("graphmover.backends.threads._CHUNK_PAIRS", 11)
     assert (fitted(graphs, n_jobs=2).transform(graphs) == expected).all()
 
 

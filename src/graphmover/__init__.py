@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from graphmover.graphs.dataset import Dataset
     from graphmover.graphs.interop import as_graph_batch
     from graphmover.io.formats import iter_batches, read_graphs, write_graphs
-    from graphmover.nodes.embeddings import NodeEmbeddings, embed_nodes
+    from graphmover.nodes.embed import embed_nodes
+    from graphmover.nodes.embeddings import NodeEmbeddings
     from graphmover.nodes.labels import wl_labels
     from graphmover.random_graphs import sample_random_graphs
     from graphmover.theory import random_graphs_needed
@@ -51,7 +52,7 @@ _HOME = {
     "RandomGraphEmbedding": "embedding",
     "as_graph_batch": "graphs.interop",
     "earth_movers_distance": "transport",
-    "embed_nodes": "nodes.embeddings",
+    "embed_nodes": "nodes.embed",
     "iter_batches": "io.formats",
     "load_dataset": "datasets.tu",
     "make_graph_families": "datasets.families",

@@ -6,19 +6,20 @@ graphs are those of a run with R'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.checks import require_whole
 from graphmover._utils.random_state import RandomState, random_generator
 from graphmover._utils.segments import offsets_from_counts
-from graphmover.nodes.embeddings import NodeEmbeddings
-
-SAMPLINGS = ("anchor", "uniform")
+from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.parameters import require_allowed
 
 
 def sample_random_graphs(
-    nodes: NodeEmbeddings,
+    nodes: Nodes,
     n_components: int,
     *,
     max_random_nodes: int = 20,
@@ -54,49 +55,53 @@ def sample_random_graphs(
     >>> gm.sample_random_graphs(nodes, 3, max_random_nodes=1, random_state=0)
     NodeEmbeddings(3 nodes in 3 graphs, d = 4)
     """
-    if sampling not in SAMPLINGS:
-        raise ValueError(f"sampling must be one of {', '.join(SAMPLINGS)}, got {sampling!r}")
+    require_allowed("sampling", sampling)
     require_whole("n_components", n_components, least=1)
     require_whole("max_random_nodes", max_random_nodes, least=1)
-    if not len(nodes.points):
+    if not nodes.offsets[-1]:
         raise ValueError("random graphs are drawn from nodes, but no graph has any")
-    if sampling == "uniform" and nodes.labels is not None:
+    if sampling == "uniform" and nodes.has_labels:
         raise ValueError(
             'sampling="uniform" draws points without labels: use sampling="anchor", or no labels'
         )
     rng = random_generator(random_state)
-    draw = _draw_anchors if sampling == "anchor" else _draw_uniform
-    points, sizes, labels = draw(rng, nodes, n_components, max_random_nodes)
-    return NodeEmbeddings(
-        points, np.ones(len(points), np.int64), offsets_from_counts(sizes), labels
-    )
-
-
-def _draw_uniform(
-    rng: np.random.Generator, nodes: NodeEmbeddings, n_components: int, most: int
-) -> tuple[NDArray[np.float64], list[int], None]:
-    """Algorithm 2, lines 2-3."""
-    low, high = nodes.points.min(), nodes.points.max()
-    drawn = [
-        low + (high - low) * rng.random((rng.integers(1, most + 1), nodes.n_dimensions))
-        for _ in range(n_components)
-    ]
-    return np.concatenate(drawn), [len(points) for points in drawn], None
-
-
-def _draw_anchors(
-    rng: np.random.Generator, nodes: NodeEmbeddings, n_components: int, most: int
-) -> tuple[NDArray[np.float64], list[int], NDArray[np.int64] | None]:
-    """Algorithm 2, lines 5-7."""
+    if sampling == "uniform":
+        return uniform_random_graphs(
+            nodes.extent, nodes.n_dimensions, n_components, max_random_nodes, rng
+        )
     with_nodes = np.flatnonzero(nodes.node_counts)
     drawn = []
     for _ in range(n_components):
-        size = rng.integers(1, most + 1)
+        size = rng.integers(1, max_random_nodes + 1)
         graph = with_nodes[rng.integers(len(with_nodes))]
         drawn.append(anchor_nodes(rng, nodes.offsets[graph], nodes.offsets[graph + 1], size))
-    chosen = np.concatenate(drawn)
-    labels = None if nodes.labels is None else nodes.labels[chosen]
-    return nodes.points[chosen], [len(part) for part in drawn], labels
+    return random_graphs_at(nodes, drawn)
+
+
+def uniform_random_graphs(
+    extent: tuple[float, float],
+    n_dimensions: int,
+    n_components: int,
+    max_random_nodes: int,
+    rng: np.random.Generator,
+) -> NodeEmbeddings:
+    """Algorithm 2, lines 2-3: points uniform between two ends of the range of coordinates."""
+    low, high = extent
+    drawn = [
+        low + (high - low) * rng.random((rng.integers(1, max_random_nodes + 1), n_dimensions))
+        for _ in range(n_components)
+    ]
+    points = np.concatenate(drawn)
+    offsets = offsets_from_counts([len(part) for part in drawn])
+    return NodeEmbeddings(points, np.ones(len(points), np.int64), offsets)
+
+
+def random_graphs_at(nodes: Nodes, places: Sequence[NDArray[np.int64]]) -> NodeEmbeddings:
+    """Algorithm 2, lines 5-7: random graphs of the nodes at these places, all masses 1."""
+    chosen = np.concatenate(places)
+    points, labels = nodes.nodes_at(chosen)
+    offsets = offsets_from_counts([len(part) for part in places])
+    return NodeEmbeddings(points, np.ones(len(chosen), np.int64), offsets, labels)
 
 
 def anchor_nodes(

@@ -91,14 +91,12 @@ def test_an_interrupted_run_goes_on(data, model, tmp_path, ending):
     done = json.loads((tmp_path / f"z.{ending}.part" / "journal.json").read_text())["rows"]
     assert 100 < done <= 115
     embedded = []
-    compute = model._rows_of
-    model._rows_of = lambda batch, finish, progress: (
-        embedded.append(len(batch)) or compute(batch, finish, progress)
-    )
+    compute = model._features_of_batch
+    model._features_of_batch = lambda batch: embedded.append(len(batch)) or compute(batch)
     try:
         assert model.transform_to(graphs, output, batch_size=13) == (120, 6)
     finally:
-        del model._rows_of
+        del model._features_of_batch
     assert sum(embedded) == 120 - done
     assert output.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"whole.{ending}", output.name]
@@ -182,11 +180,11 @@ PROGRAM = """
 import sys, time
 import graphmover as gm
 model = gm.RandomGraphEmbedding.load(sys.argv[1])
-compute = model._rows_of
-def slow(batch, finish, progress):
+compute = model._features_of_batch
+def slow(batch):
     time.sleep(0.02)  # so that there is time to be killed
-    return compute(batch, finish, progress)
-model._rows_of = slow
+    return compute(batch)
+model._features_of_batch = slow
 model.transform_to(sys.argv[2], sys.argv[3], batch_size=20)
 """
 

@@ -133,13 +133,17 @@ def test_choosing_graphs():
             ValueError,
             "offsets must increase from 0 to the number of points",
         ),
-        (([[0.0]], [1], [0.0, 1.0]), TypeError, "offsets must be a one-dimensional array of whole"),
+        (
+            ([[0.0]], [1], [0.0, 1.0]),
+            TypeError,
+            "offsets must be a one-dimensional array of integers",
+        ),
         (
             ([[0.0]], [1], [0, 1], [1, 2]),
             ValueError,
             r"labels has the shape \(2,\), expected \(1,\)",
         ),
-        (([[0.0]], [1], [0, 1], ["C"]), TypeError, "labels must be whole numbers"),
+        (([[0.0]], [1], [0, 1], ["C"]), TypeError, "labels must be integers"),
     ],
 )
 def test_bad_embeddings_are_named(arguments, error, message):

@@ -179,12 +179,12 @@ def test_a_callable_must_keep_its_dimensions(graphs):
         return [np.zeros((n, width)) for n in batch.node_counts]
 
     fitted = model(node_embedding=changing, gamma=1.0).fit(graphs)
-    with pytest.raises(ValueError, match="3 dimensions, y has 2"):
+    with pytest.raises(ValueError, match="of 3 dimensions, expected 2 as in fit"):
         fitted.transform(graphs)
 
 
 def test_distances_name_the_graph_within_the_whole_collection(graphs, monkeypatch):
-    monkeypatch.setattr("graphmover.embedding._CHUNK_NODES", 7)
+    monkeypatch.setattr("graphmover.backends.threads._CHUNK_NODES", 7)
     heavy = gm.Graph(3, [(0, 1), (1, 2)], edge_weights=[1e308, 1e308])
     with pytest.raises(ValueError, match="graph 3: its edge weights add up"):
         model().fit([path(3), complete(4)]).distances([path(3), path(4), cycle(5), heavy])

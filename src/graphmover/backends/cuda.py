@@ -1,153 +1,183 @@
-"""From graphs to distances or features on a GPU, chunk by chunk: points never leave the device.
+"""An NVIDIA GPU: nodes stay on the device until their distances are known.
 
-What a chunk needs is moved there once, and its rows of the result come back once.
+What a chunk needs is uploaded once, and its rows of the result come back once. CuPy's arrays
+have no types of their own: they answer to NumPy's interface, and are annotated so.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphmover._utils.cuda import free_memory, release_memory
 from graphmover._utils.parallel import for_each_chunk
-from graphmover._utils.segments import ranges
+from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embeddings import (
-    NodeEmbeddings,
-    embed_nodes,
-    node_codes,
-    node_degrees,
-    node_masses,
-)
-from graphmover.nodes.laplacian import DENSE_NODES
-from graphmover.nodes.laplacian.cuda import most_nodes, smallest_eigenvectors
-from graphmover.transport.cuda import engine as _cuda
-from graphmover.transport.cuda import schedule as _cuda_plan
-from graphmover.transport.cuda.side import prepare_on_device
+from graphmover.nodes.embed import NodeRecipe, node_codes, node_points
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.masses import node_degrees, node_masses
+from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
+from graphmover.transport.cuda import engine, schedule
+from graphmover.transport.cuda.side import DeviceSide, prepare_on_device
 
 #: Threads that prepare chunks: while one waits for the device, another works on the host.
 _THREADS = 3
 
 
-#: What is done to distances, in place, before they leave the device.
-Finish = Callable[[Any], Any]
+@dataclass(frozen=True, slots=True)
+class DeviceNodes:
+    """What `NodeEmbeddings` holds, on the device but for the offsets."""
+
+    points: Floats
+    masses: Ints
+    offsets: Ints  # on the host
+    labels: Ints | None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_dimensions(self) -> int:
+        """The dimension of the points."""
+        return int(self.points.shape[1])
+
+    @property
+    def node_counts(self) -> Ints:
+        """Number of nodes of each graph."""
+        return np.diff(self.offsets)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether nodes have labels."""
+        return self.labels is not None
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest coordinate of all nodes; 0 and 0 without nodes."""
+        if not len(self.points):
+            return 0.0, 0.0
+        return float(self.points.min()), float(self.points.max())
+
+    def divided_by(self, scale: float) -> DeviceNodes:
+        """Return the same graphs with all coordinates divided by a number."""
+        if scale == 1:
+            return self
+        return DeviceNodes(self.points / scale, self.masses, self.offsets, self.labels)
+
+    def nodes_at(self, places: Ints) -> tuple[Floats, Ints | None]:
+        """Return the points and labels of some nodes on the host."""
+        import cupy
+
+        there = cupy.asarray(places)
+        labels = None if self.labels is None else cupy.asnumpy(self.labels[there])
+        return cupy.asnumpy(self.points[there]), labels
+
+    def __getitem__(self, key: slice) -> DeviceNodes:
+        """Select consecutive graphs, which share memory with these."""
+        start, stop, _ = key.indices(len(self))
+        offsets = self.offsets[start : stop + 1]
+        nodes = slice(int(offsets[0]), int(offsets[-1]))
+        labels = None if self.labels is None else self.labels[nodes]
+        return DeviceNodes(self.points[nodes], self.masses[nodes], offsets - offsets[0], labels)
 
 
-def embed_nodes_on_gpu(
-    batch: GraphBatch,
-    n_dimensions: int,
-    *,
-    node_embedding: Any = "laplacian",
-    node_mass: Literal["degree", "equal"] = "degree",
-    use_node_labels: bool | Literal["auto"] = "auto",
-    wl_iterations: int = 0,
-    n_jobs: int | None = None,
-    progress: str | None = None,
-) -> NodeEmbeddings:
-    """Return what `embed_nodes` returns, the eigenvectors of small graphs from the GPU."""
-    if node_embedding != "laplacian":
-        return embed_nodes(
-            batch,
-            n_dimensions,
-            node_embedding=node_embedding,
-            node_mass=node_mass,
-            use_node_labels=use_node_labels,
-            wl_iterations=wl_iterations,
-            n_jobs=n_jobs,
+class CudaBackend(Backend[DeviceNodes, DeviceSide]):
+    """CUDA kernels, through CuPy."""
+
+    name = "cuda"
+
+    def nodes(
+        self,
+        batch: GraphBatch,
+        recipe: NodeRecipe,
+        *,
+        n_jobs: int | None = None,
+        progress: str | None = None,
+        first_index: int = 0,
+    ) -> DeviceNodes:
+        """Algorithm 1, lines 1-2, in chunks that fit the device."""
+        parts: dict[int, DeviceNodes] = {}
+
+        def embed(rows: slice) -> None:
+            parts[rows.start] = _embed(batch[rows], recipe, first_index + rows.start)
+
+        work, most = schedule.chunking(batch.node_counts, recipe.n_dimensions, free_memory())
+        if work.sum() <= most and progress is None:
+            return _embed(batch, recipe, first_index)
+        alone = threading.current_thread() is not threading.main_thread()
+        for_each_chunk(
+            embed,
+            work,
+            most=most,
+            n_jobs=1 if alone else _THREADS,
             progress=progress,
+            release=release_memory,
         )
-    labels = node_codes(batch, use_node_labels, wl_iterations)
-    degrees = node_degrees(batch, 0)
-    points = np.empty((batch.n_nodes, n_dimensions))
+        return _joined([parts[start] for start in sorted(parts)], batch.offsets)
 
-    def embed(rows: slice) -> None:
-        first, last = batch.offsets[[rows.start, rows.stop]]
-        part = _eigenvectors(batch[rows], degrees[first:last], n_dimensions, rows.start)
-        part.get(out=points[first:last])
+    def take(self, nodes: NodeEmbeddings) -> DeviceNodes:
+        """Upload nodes."""
+        import cupy
 
-    work, most = _cuda_plan.chunking(batch.node_counts, n_dimensions, free_memory())
-    _for_each_chunk(embed, work, most, progress)
-    masses = node_masses(batch, degrees, node_mass)
-    return NodeEmbeddings._trusted(points, masses, batch.offsets, labels)
+        labels = None if nodes.labels is None else cupy.asarray(nodes.labels)
+        return DeviceNodes(
+            cupy.asarray(nodes.points), cupy.asarray(nodes.masses), nodes.offsets, labels
+        )
 
+    def prepare(self, random_graphs: NodeEmbeddings) -> DeviceSide:
+        """Upload the random graphs, and merge equal nodes."""
+        return _side(self.take(random_graphs))
 
-def rows_on_gpu(
-    batch: GraphBatch,
-    random_graphs: NodeEmbeddings,
-    choices: dict[str, Any],
-    scale: float,
-    finish: Finish,
-    progress: str | None,
-) -> NDArray[np.float64]:
-    """Return the distances of all graphs, finished, for the given choices of `embed_nodes`."""
-    out = np.empty((len(batch), len(random_graphs)))
-    no_labels = np.empty(0, np.int64)
-    y = _cuda.prepare(
-        random_graphs.points,
-        random_graphs.masses,
-        random_graphs.offsets,
-        no_labels if random_graphs.labels is None else random_graphs.labels,
-    )
+    def distances(
+        self,
+        nodes: DeviceNodes,
+        prepared: DeviceSide,
+        finish: Callable[[Floats], object] | None,
+        out: Floats,
+    ) -> None:
+        """Equation (1)."""
+        result = engine.distances_on_device(_side(nodes), prepared)
+        if finish is not None:
+            finish(result)
+        result.get(out=out)
 
-    def compute(rows: slice) -> None:
-        nodes = _nodes(batch[rows], random_graphs.n_dimensions, choices, scale, rows.start)
-        result = _cuda.distances_on_device(prepare_on_device(*nodes), y)
-        finish(result)
-        result.get(out=out[rows])
-
-    work, most = _cuda.chunking(batch.node_counts, y)
-    _for_each_chunk(compute, work, most, progress)
-    return out
+    def chunking(self, node_counts: Ints, prepared: DeviceSide, n_jobs: int | None) -> Chunking:
+        """Cut graphs into chunks that fit the device; ``n_jobs`` does not concern it."""
+        work, most = schedule.chunking(node_counts, len(prepared.sizes), free_memory())
+        return Chunking(work, most, _THREADS, release_memory)
 
 
-def _nodes(
-    batch: GraphBatch, n_dimensions: int, choices: dict[str, Any], scale: float, first_index: int
-) -> tuple[Any, ...]:
-    """Points, masses, offsets and labels, all but the offsets on the device."""
+def _embed(batch: GraphBatch, recipe: NodeRecipe, first_index: int) -> DeviceNodes:
     import cupy
 
-    if choices["node_embedding"] == "laplacian":
-        labels = node_codes(batch, choices["use_node_labels"], choices["wl_iterations"])
-        degrees = node_degrees(batch, first_index)
-        points = _eigenvectors(batch, degrees, n_dimensions, first_index)
-        masses = node_masses(batch, degrees, choices["node_mass"])
-    else:
-        nodes = embed_nodes(batch, n_dimensions, **choices, first_index=first_index)
-        points = cupy.asarray(nodes.divided_by(scale).points)
-        labels, masses = nodes.labels, nodes.masses
+    labels = node_codes(batch, recipe)
+    degrees = node_degrees(batch, first_index)
+    work = Work(batch, degrees, recipe.n_dimensions, first_index=first_index)
+    method = recipe.node_embedding
+    on_gpu = NODE_EMBEDDINGS[method].points_on_gpu if isinstance(method, str) else None
+    points = cupy.asarray(node_points(work, recipe)) if on_gpu is None else on_gpu(work)
+    masses = cupy.asarray(node_masses(batch, degrees, recipe.node_mass))
     codes = None if labels is None else cupy.asarray(labels)
-    return points, cupy.asarray(masses), batch.offsets, codes
+    return DeviceNodes(points, masses, batch.offsets, codes).divided_by(recipe.scale)
 
 
-def _eigenvectors(
-    batch: GraphBatch, degrees: NDArray[np.float64], n_dimensions: int, first_index: int
-) -> Any:
-    """Points on the device; graphs too large for the kernel are embedded on the CPU."""
+def _joined(parts: list[DeviceNodes], offsets: Ints) -> DeviceNodes:
     import cupy
 
-    points = smallest_eigenvectors(
-        batch.offsets, batch.indptr, batch.indices, batch.edge_weights, degrees, n_dimensions
+    if len(parts) == 1:
+        return parts[0]
+    labels = [part.labels for part in parts if part.labels is not None]
+    return DeviceNodes(
+        cupy.concatenate([part.points for part in parts]),
+        cupy.concatenate([part.masses for part in parts]),
+        offsets,
+        cupy.concatenate(labels) if labels else None,
     )
-    counts = batch.node_counts
-    medium = np.flatnonzero((counts > most_nodes()) & (counts <= DENSE_NODES))
-    large = np.flatnonzero(counts > DENSE_NODES)  # one by one: a solver's error names the graph
-    for graphs in (medium, *large[:, np.newaxis]):
-        if len(graphs):
-            number = first_index + int(graphs[0])
-            on_host = embed_nodes(
-                batch[graphs], n_dimensions, use_node_labels=False, first_index=number
-            )
-            nodes = cupy.asarray(ranges(batch.offsets[graphs], counts[graphs]))
-            points[nodes] = cupy.asarray(on_host.points)
-    return points
 
 
-def _for_each_chunk(
-    function: Callable[[slice], None], work: NDArray[np.int64], most: int, progress: str | None
-) -> None:
-    for_each_chunk(
-        function, work, most=most, n_jobs=_THREADS, progress=progress, release=release_memory
-    )
+def _side(nodes: DeviceNodes) -> DeviceSide:
+    side: DeviceSide = prepare_on_device(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
+    return side

@@ -70,13 +70,8 @@ def embed(
         if fitted is not None:  # a small source is read, and its distances are computed, once
             (graphs, rows), target_column = fitted, None
     try:
-        n_graphs, n_features = embedding._write_rows(
-            graphs,
-            output,
-            batch_size=batch_size,
-            target_column=target_column,
-            resume=not restart,
-            known=rows,
+        n_graphs, n_features = embedding._write_vectors(
+            graphs, output, batch_size, target_column, resume=not restart, known=rows
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():

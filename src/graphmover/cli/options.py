@@ -1,4 +1,4 @@
-"""Options that several commands share; those of the estimator stand here alone."""
+"""Options that several commands share; those of the estimator are derived from its parameters."""
 
 from __future__ import annotations
 
@@ -12,60 +12,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover.cli.words import checking_options
+from graphmover.parameters import PARAMETERS, Bandwidth, Integer, OneOf, Parameter, YesNoAuto
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
 
 
-class Sampling(StrEnum):
-    """How random graphs are drawn."""
-
-    anchor = "anchor"
-    uniform = "uniform"
-
-
-class NodeEmbedding(StrEnum):
-    """What places a node."""
-
-    laplacian = "laplacian"
-    return_probability = "return-probability"
-    degree = "degree"
-
-
-class NodeMass(StrEnum):
-    """What a node weighs."""
-
-    degree = "degree"
-    equal = "equal"
-
-
-class NodeLabels(StrEnum):
-    """Whether node labels count."""
-
-    auto = "auto"
-    yes = "yes"
-    no = "no"
-
-
-class Device(StrEnum):
-    """What computes distances."""
-
-    cpu = "cpu"
-    cuda = "cuda"
-    auto = "auto"
-
-
 def _number_of_jobs(value: int) -> int:
     if value == 0:
-        raise typer.BadParameter("must be a whole number other than 0")
+        raise typer.BadParameter("must be an integer other than 0")
     return value
+
+
+def _option(name: str, **settings: Any) -> Any:
+    """Return the option of one of the estimator's parameters."""
+    parameter = PARAMETERS[name]
+    flags = [parameter.option] if parameter.short is None else [parameter.option, parameter.short]
+    return typer.Option(*flags, help=parameter.help, **settings)
 
 
 Source = Annotated[
     str,
     typer.Argument(
         help="A .parquet, .jsonl, .ndjson, .smi, .csv, .graphml or .gml file, a folder of CSV, "
-        "GraphML or GML files, or a TU set: its name, folder or zip.",
+        "GraphML or GML files, or a TU data set: its name, folder or zip.",
         metavar="SOURCE",
     ),
 ]
@@ -83,99 +53,100 @@ FitGraphs = Annotated[
     typer.Option(min=1, help="Fit to at most this many graphs, drawn evenly from the source."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars, no messages.")]
-Jobs = Annotated[
-    int,
-    typer.Option("--jobs", "-j", callback=_number_of_jobs, help="Threads; -1 uses all cores."),
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random state.")]
-Components = Annotated[
-    int, typer.Option("--components", "-r", min=1, help="Random graphs, one per feature: R.")
-]
+Quiet = Annotated[bool, _option("verbose")]
+Jobs = Annotated[int, _option("n_jobs", callback=_number_of_jobs)]
+Seed = Annotated[int, _option("random_state", min=0)]
+Components = Annotated[int, _option("n_components", min=1)]
 
 _PANEL = "The embedding"
 
+#: Parameters whose options have other types or defaults than in Python: a command uses all
+#: cores, is reproducible, and shows its progress.
+_OWN: dict[str, tuple[Any, Any]] = {
+    "n_components": (Components, PARAMETERS["n_components"].default),
+    "n_jobs": (Jobs, -1),
+    "random_state": (Seed, 0),
+    "verbose": (Quiet, False),
+}
 
-def _estimator(
-    context: typer.Context,
-    components: Components = 256,
-    gamma: Annotated[
-        str, typer.Option(help='Bandwidth: a number or "scale".', rich_help_panel=_PANEL)
-    ] = "scale",
-    max_random_nodes: Annotated[
-        int, typer.Option(min=1, help="Largest random graph: D_max.", rich_help_panel=_PANEL)
-    ] = 20,
-    dimensions: Annotated[
-        int,
-        typer.Option(min=1, help="Eigenvectors, or steps of walks: d.", rich_help_panel=_PANEL),
-    ] = 4,
-    node_embedding: Annotated[
-        NodeEmbedding, typer.Option(help="What places a node.", rich_help_panel=_PANEL)
-    ] = NodeEmbedding.laplacian,
-    node_mass: Annotated[
-        NodeMass, typer.Option(help="What a node weighs.", rich_help_panel=_PANEL)
-    ] = NodeMass.degree,
-    sampling: Annotated[
-        Sampling, typer.Option(help="How random graphs are drawn.", rich_help_panel=_PANEL)
-    ] = Sampling.anchor,
-    node_labels: Annotated[
-        NodeLabels, typer.Option(help="Whether labels count.", rich_help_panel=_PANEL)
-    ] = NodeLabels.auto,
-    wl_iterations: Annotated[
-        int, typer.Option(min=0, help="Weisfeiler-Lehman iterations.", rich_help_panel=_PANEL)
-    ] = 0,
-    device: Annotated[
-        Device, typer.Option(help="What computes distances.", rich_help_panel=_PANEL)
-    ] = Device.cpu,
-    jobs: Jobs = -1,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-) -> RandomGraphEmbedding:
+
+def argument_of(name: str) -> str:
+    """Return what the command line calls a parameter inside Python: --max-random-nodes."""
+    return PARAMETERS[name].option.removeprefix("--").replace("-", "_")
+
+
+def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
+    """Return the type of an option, and its default."""
+    if name in _OWN:
+        return _OWN[name]
+    rule, default = parameter.rule, parameter.default
+    if isinstance(rule, Integer):
+        return Annotated[int, _option(name, min=rule.least, rich_help_panel=_PANEL)], default
+    if isinstance(rule, OneOf | YesNoAuto):
+        names = rule.names if isinstance(rule, OneOf) else ("auto", "yes", "no")
+        choices = StrEnum(name, {choice.replace("-", "_"): choice for choice in names})  # type: ignore[misc]
+        return Annotated[choices, _option(name, rich_help_panel=_PANEL)], choices(str(default))
+    if isinstance(rule, Bandwidth):
+        return Annotated[str, _option(name, rich_help_panel=_PANEL)], default
+    raise TypeError(f"no kind of option is known for {name}")
+
+
+#: The estimator's options as a command's parameters, by the names that commands see.
+OPTIONS: dict[str, inspect.Parameter] = {}
+for _name, _parameter in PARAMETERS.items():
+    _type, _default = _annotated(_name, _parameter)
+    OPTIONS[argument_of(_name)] = inspect.Parameter(
+        argument_of(_name), inspect.Parameter.KEYWORD_ONLY, default=_default, annotation=_type
+    )
+
+
+def _value(name: str, given: Any) -> Any:
+    """Turn what an option holds into what the estimator takes."""
+    rule = PARAMETERS[name].rule
+    if isinstance(rule, YesNoAuto):
+        return {"auto": "auto", "yes": True, "no": False}[given.value]
+    if isinstance(rule, OneOf):
+        return given.value
+    if isinstance(rule, Bandwidth):
+        return "scale" if given == "scale" else _number(given)
+    return not given if name == "verbose" else given
+
+
+def _estimator(context: typer.Context, options: dict[str, Any]) -> RandomGraphEmbedding:
     """Return the estimator that the options describe, or the fitted model they name."""
     from graphmover.embedding import RandomGraphEmbedding
 
+    values = {name: _value(name, options[argument_of(name)]) for name in PARAMETERS}
     if context.params.get("method"):
-        _refuse(context, _CHOSEN_BY_METHODS, "--method has a grid of its own for it")
+        _refuse(context, _DESCRIBING, "--method has a grid of its own for it")
     model: Path | None = context.params.get("model")
     if model is not None and context.command.name != "fit" and model.exists():
-        remedy = "name a file that is not there yet, and a new model is fitted and saved"
+        remedy = "name a file that does not exist yet, and a new model is fitted and saved"
         _refuse(context, _FITTING, f"{model} is fitted already; or {remedy}")
         embedding = RandomGraphEmbedding.load(model)
-        embedding.set_params(n_jobs=jobs, verbose=not quiet)
-        return _checked(embedding)
-    embedding = RandomGraphEmbedding(
-        components,
-        gamma="scale" if gamma == "scale" else _number(gamma),
-        max_random_nodes=max_random_nodes,
-        n_dimensions=dimensions,
-        node_embedding=node_embedding.value,
-        node_mass=node_mass.value,
-        sampling=sampling.value,
-        use_node_labels={"auto": "auto", "yes": True, "no": False}[node_labels.value],  # type: ignore[arg-type]
-        wl_iterations=wl_iterations,
-        device=device.value,
-        n_jobs=jobs,
-        random_state=seed,
-        verbose=not quiet,
-    )
-    return _checked(embedding)
-
-
-def _checked(embedding: RandomGraphEmbedding) -> RandomGraphEmbedding:
+        unaffected = [name for name in PARAMETERS if not PARAMETERS[name].affects_vectors]
+        embedding.set_params(**{name: values[name] for name in unaffected})
+    else:
+        embedding = RandomGraphEmbedding(**values)
     with checking_options():
-        embedding._check_parameters()
+        embedding.check_parameters()
     return embedding
 
 
-_CHOSEN_BY_METHODS = (
-    *("gamma", "max_random_nodes", "dimensions", "sampling", "node_labels"),
-    *("node_embedding", "node_mass", "wl_iterations"),
-)
-_FITTING = ("components", *_CHOSEN_BY_METHODS, "device", "seed", "fit_graphs")
+#: Options that describe the embedding, and those that have no effect on a fitted model.
+_DESCRIBING = [
+    argument_of(name)
+    for name, parameter in PARAMETERS.items()
+    if parameter.describes_embedding and name != "device"
+]
+_FITTING = [
+    *(argument_of(name) for name, parameter in PARAMETERS.items() if parameter.affects_vectors),
+    "fit_graphs",
+]
 
 
 def _refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Refuse options that would have no effect."""
+    """Reject options that would have no effect."""
     for name in names:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
@@ -195,18 +166,17 @@ def takes_embedding(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the estimator's options; it gets the estimator as ``embedding``."""
     own = dict(inspect.signature(command, eval_str=True, locals=_TYPES).parameters)
     del own["embedding"]
-    shared = dict(inspect.signature(_estimator, eval_str=True, locals=_TYPES).parameters)
-    passed_on = [name for name in shared if name in own]
 
     @functools.wraps(command)
-    def wrapper(**values: Any) -> None:
-        options = {name: values[name] for name in shared}
-        for name in shared:
-            if name not in passed_on:
+    def wrapper(context: typer.Context, **values: Any) -> None:
+        options = {name: values[name] for name in OPTIONS}
+        for name in OPTIONS:
+            if name not in own:
                 del values[name]
-        command(embedding=_estimator(**options), **values)
+        command(embedding=_estimator(context, options), **values)
 
-    parameters = {**own, **{k: v for k, v in shared.items() if k not in own}}
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = {"context": context, **own, **{k: v for k, v in OPTIONS.items() if k not in own}}
     wrapper.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters.values()]
     )

@@ -9,22 +9,13 @@ from typing import Any
 
 import typer
 
+from graphmover.parameters import PARAMETERS
+
 #: Typer has no name for the base class of all that is wrong with a command line.
 UsageError: Any = typer.BadParameter.__base__
 
-_OPTIONS = {
-    "n_components": "--components",
-    "gamma": "--gamma",
-    "max_random_nodes": "--max-random-nodes",
-    "n_dimensions": "--dimensions",
-    "node_embedding": "--node-embedding",
-    "node_mass": "--node-mass",
-    "sampling": "--sampling",
-    "use_node_labels": "--node-labels",
-    "wl_iterations": "--wl-iterations",
-    "device": "--device",
-    "n_jobs": "--jobs",
-    "random_state": "--seed",
+#: Options by the names that parameters have in Python.
+OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} | {
     "batch_size": "--batch-size",
     "target_column": "--target-column",
     "n_folds": "--folds",
@@ -36,7 +27,7 @@ _VALUES = {"True": "yes", "False": "no"}
 
 #: A parameter, perhaps with a value: ``use_node_labels=True``, or at the start of a message.
 _PARAMETER = re.compile(
-    rf"(?:^({'|'.join(_OPTIONS)})(?= must)|\b({'|'.join(_OPTIONS)})=(['\"]?)([\w.-]+)\3)"
+    rf"(?:^({'|'.join(OPTION_OF)})(?= must)|\b({'|'.join(OPTION_OF)})=(['\"]?)([\w.-]+)\3)"
 )
 
 
@@ -46,10 +37,10 @@ def in_words_of_options(message: str) -> str:
     def option(match: re.Match[str]) -> str:
         alone, name, _, value = match.groups()
         if alone:
-            return _OPTIONS[alone]
+            return OPTION_OF[alone]
         if name == "resume":
-            return _OPTIONS[name]
-        return f"{_OPTIONS[name]} {_VALUES.get(value, value)}"
+            return OPTION_OF[name]
+        return f"{OPTION_OF[name]} {_VALUES.get(value, value)}"
 
     return _PARAMETER.sub(option, message)
 

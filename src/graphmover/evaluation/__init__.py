@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphmover import __version__
 from graphmover._utils.checks import require_whole
 from graphmover._utils.parallel import number_of_threads
+from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.emd_kernel_matrix import emd_kernel, negative_part
 from graphmover.evaluation.folds import FINAL_GRAPHS, LOOKS, Fold, Rows, bags_of_nodes
@@ -36,7 +37,6 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.io.streaming import Content
-from graphmover.transport import device_for
 
 __all__ = [
     "EMDKernel",
@@ -148,7 +148,7 @@ def evaluate(
     for method, _ in chosen:
         _require_evaluable(method, batch)
     number_of_threads(n_jobs)  # refuses, as the next does, even where no fold is left to compute
-    device_for(device, 0)
+    backend_for(device, 0)
     folds = _split(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embeddings import NodeEmbeddings, embed_nodes
-from graphmover.nodes.registry import scale_to_unit_cube
+from graphmover.nodes.embed import NodeRecipe, embed_nodes
+from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.random_graphs import anchor_nodes, sample_random_graphs
 from graphmover.transport import earth_movers_distance
 
@@ -149,7 +149,8 @@ class RandomColumns:
     def _training_range(self, nodes: NodeEmbeddings, part: Indices) -> tuple[float, ...]:
         """Return all that the training nodes tell about others: few folds differ in it."""
         points = nodes[part].points
-        scale = scale_to_unit_cube(self._embedding.node_embedding, points)
+        recipe = NodeRecipe(nodes.n_dimensions, self._embedding.node_embedding)
+        scale = recipe.scaled_to((float(points.min()), float(points.max()))).scale
         if self._anchored:
             return (scale,)
         # Rounded, so that folds share distances whose ranges differ by rounding errors alone.

@@ -89,7 +89,7 @@ class Method:
                 )
         for (*_, point), gamma in product(self.blocks(), self.gammas):
             own = self.embedding.get_params(deep=False)
-            RandomGraphEmbedding(**{**own, **point._asdict(), "gamma": gamma})._check_parameters()
+            RandomGraphEmbedding(**{**own, **point._asdict(), "gamma": gamma}).check_parameters()
 
     @property
     def relative_gamma(self) -> bool:

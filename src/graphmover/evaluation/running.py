@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
+from graphmover.backends import backend_for
 from graphmover.evaluation.arrays import Arrays, arrays_on
 from graphmover.evaluation.columns import Point, RandomColumns
 from graphmover.evaluation.emd_kernel_matrix import kernel_fold, uncentred_kernel
@@ -39,8 +40,7 @@ from graphmover.evaluation.methods import (
 )
 from graphmover.evaluation.selection import Choice
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embeddings import embed_nodes
-from graphmover.transport import device_for
+from graphmover.nodes.embed import embed_nodes
 
 
 class Task(NamedTuple):
@@ -126,7 +126,7 @@ def _finish_embedding(
     """Find the finalists of every fold, choose the best of them, and score that."""
     parts, most = [fold.train for fold in task.folds], n_components[-1]
     columns = RandomColumns(task.graphs, method.embedding, parts, most, task.seed, task.device)
-    arrays = arrays_on(device_for(task.device, len(task.graphs) * most))
+    arrays = arrays_on(backend_for(task.device, len(task.graphs) * most).name)
     _find_finalists(method, task, n_components, keys, journal, columns, arrays, progress)
     rivals = [
         _Job(task.folds[number], R, Setting.of_json(*setting), f"{key}{_FINALIST} {place} of {R}")

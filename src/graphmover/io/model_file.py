@@ -8,21 +8,20 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover import __version__
 from graphmover._utils.files import replacing
-from graphmover.nodes.embeddings import NODE_MASSES, NodeEmbeddings
-from graphmover.nodes.registry import NODE_EMBEDDINGS, NodeEmbedding
+from graphmover.nodes.embed import NodeRecipe
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.registry import NODE_EMBEDDINGS
+from graphmover.parameters import require_allowed
 
 #: The layout of saved models; a change that older code cannot read makes it one more.
 MODEL_FORMAT = 1
-
-#: Parameters that leave every vector as it is.
-_WITHOUT_EFFECT = ("n_jobs", "random_state", "verbose")
 
 
 class FittedModel(NamedTuple):
@@ -30,11 +29,7 @@ class FittedModel(NamedTuple):
 
     parameters: dict[str, Any]
     gamma: float
-    uses_node_labels: bool
-    wl_iterations: int
-    node_embedding: NodeEmbedding
-    node_mass: Literal["degree", "equal"]
-    node_scale: float
+    recipe: NodeRecipe
     random_graphs: NodeEmbeddings
 
 
@@ -51,7 +46,7 @@ def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
 
     Parameters that are no plain values are written as None, unless the model needs them.
     """
-    if callable(model.node_embedding) or callable(model.parameters["node_embedding"]):
+    if callable(model.recipe.node_embedding) or callable(model.parameters["node_embedding"]):
         raise ValueError(
             "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
             f"of {', '.join(NODE_EMBEDDINGS)}"
@@ -64,7 +59,8 @@ def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
 
 def fingerprint(model: FittedModel) -> str:
     """Return what is equal for two models only if they embed alike, to the last bit."""
-    parameters = {k: v for k, v in model.parameters.items() if k not in _WITHOUT_EFFECT}
+    without_effect = ("n_jobs", "random_state", "verbose")
+    parameters = {k: v for k, v in model.parameters.items() if k not in without_effect}
     arrays = _arrays_of(model, json.dumps(parameters, default=str))
     content = hashlib.blake2b(digest_size=16)
     for name, array in sorted(arrays.items()):
@@ -83,18 +79,19 @@ def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
             f"use that version, or fit and save the model anew"
         )
     try:
-        model = FittedModel(
-            json.loads(str(arrays["parameters"])),
-            float(arrays["gamma"]),
+        random_graphs = NodeEmbeddings(
+            arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
+        )
+        recipe = NodeRecipe(
+            random_graphs.n_dimensions,
+            str(arrays["node_embedding"]),
+            str(arrays["node_mass"]),
             bool(arrays["uses_node_labels"]),
             int(arrays["wl_iterations"]),
-            str(arrays["node_embedding"]),
-            str(arrays["node_mass"]),  # type: ignore[arg-type]
             float(arrays["node_scale"]),
-            NodeEmbeddings(
-                arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
-            ),
         )
+        parameters = json.loads(str(arrays["parameters"]))
+        model = FittedModel(parameters, float(arrays["gamma"]), recipe, random_graphs)
         _refuse_what_no_fit_leaves(model)
         yield model
     except (KeyError, TypeError, ValueError) as error:
@@ -102,33 +99,33 @@ def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
 
 
 def _refuse_what_no_fit_leaves(model: FittedModel) -> None:
+    recipe = model.recipe
     if not (math.isfinite(model.gamma) and model.gamma > 0):
         raise ValueError(f"gamma is {model.gamma}")
-    if model.wl_iterations < 0:
-        raise ValueError(f"wl_iterations is {model.wl_iterations}")
-    if model.node_embedding not in NODE_EMBEDDINGS or model.node_mass not in NODE_MASSES:
-        raise ValueError(f"nodes by {model.node_embedding!r} and {model.node_mass!r}")
-    if not (math.isfinite(model.node_scale) and model.node_scale > 0):
-        raise ValueError(f"node_scale is {model.node_scale}")
-    has_labels = model.random_graphs.labels is not None
-    if has_labels != (model.uses_node_labels or model.wl_iterations > 0):
+    if recipe.wl_iterations < 0:
+        raise ValueError(f"wl_iterations is {recipe.wl_iterations}")
+    require_allowed("node_embedding", recipe.node_embedding)
+    require_allowed("node_mass", recipe.node_mass)
+    if not (math.isfinite(recipe.scale) and recipe.scale > 0):
+        raise ValueError(f"node_scale is {recipe.scale}")
+    if model.random_graphs.has_labels != (recipe.use_node_labels or recipe.wl_iterations > 0):
         raise ValueError("the random graphs have labels and should not, or the reverse")
     if not len(model.random_graphs) or (model.random_graphs.node_counts == 0).any():
         raise ValueError("a random graph has no nodes")
 
 
 def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
-    graphs = model.random_graphs
+    graphs, recipe = model.random_graphs, model.recipe
     arrays: dict[str, NDArray[Any]] = {
         "format": np.array(MODEL_FORMAT),
         "version": np.array(__version__),
         "parameters": np.array(parameters),
         "gamma": np.array(model.gamma),
-        "uses_node_labels": np.array(model.uses_node_labels),
-        "wl_iterations": np.array(model.wl_iterations),
-        "node_embedding": np.array(str(model.node_embedding)),
-        "node_mass": np.array(model.node_mass),
-        "node_scale": np.array(model.node_scale),
+        "uses_node_labels": np.array(recipe.use_node_labels),
+        "wl_iterations": np.array(recipe.wl_iterations),
+        "node_embedding": np.array(str(recipe.node_embedding)),
+        "node_mass": np.array(recipe.node_mass),
+        "node_scale": np.array(recipe.scale),
         "points": graphs.points,
         "masses": graphs.masses,
         "offsets": graphs.offsets,

@@ -5,41 +5,13 @@ The engines take flat arrays and validate nothing; this module is their public e
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.cuda import gpu_is_there, release_memory, require_gpu
-from graphmover._utils.parallel import for_each_chunk
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.transport.cpu import engine as _cpu
-from graphmover.transport.cuda import engine as _cuda
-
-#: Every engine by the name that ``device`` takes.
-ENGINES: dict[str, _Engine] = {"cpu": _cpu, "cuda": _cuda}
-
-DEVICES = ("auto", *ENGINES)
-
-#: Below this many problems all cores may be faster than a GPU (docs/gpu.md).
-_WORTH_A_GPU = 10_000
-
-
-class _Engine(Protocol):
-    chunking: Any
-    prepare: Any
-    distances: Any
-
-
-def device_for(device: str, n_problems: int) -> str:
-    """Return the name of the engine to take; "auto" is a GPU if there is one and work enough."""
-    if device not in DEVICES:
-        raise ValueError(f"device must be one of {', '.join(DEVICES)}, got {device!r}")
-    if device == "auto":
-        return "cuda" if n_problems >= _WORTH_A_GPU and gpu_is_there() else "cpu"
-    if device == "cuda":
-        require_gpu()
-    return device
+from graphmover.transport.cpu import engine as cpu
 
 
 def earth_movers_distance(
@@ -79,28 +51,12 @@ def earth_movers_distance(
     >>> gm.earth_movers_distance(x, y)
     array([[0.5, 2.5]])
     """
+    from graphmover.backends import backend_for  # back ends call this package's engines
+    from graphmover.backends.rows import distances_between
+
     _check_pair(x, y)
-    device = device_for(device, len(x) * len(y))
-    engine = ENGINES[device]
-    out = np.empty((len(x), len(y)))
-    y_side = engine.prepare(y.points, y.masses, y.offsets, _labels(y))
-
-    def solve(rows: slice) -> None:
-        offsets = x.offsets[rows.start : rows.stop + 1]
-        x_side = engine.prepare(x.points, x.masses, offsets, _labels(x))
-        engine.distances(x_side, y_side, out[rows])
-
-    work, most = engine.chunking(x.node_counts, y_side)
-    progress = None if progress is None else f"{progress} ({device})"
-    for_each_chunk(
-        solve,
-        work,
-        most=most,
-        n_jobs=n_jobs if device == "cpu" else 1,
-        progress=progress,
-        release=release_memory if device == "cuda" else None,
-    )
-    return out
+    backend = backend_for(device, len(x) * len(y))
+    return distances_between(backend, x, y, n_jobs=n_jobs, progress=progress)
 
 
 def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.float64], float]:
@@ -138,7 +94,7 @@ def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.flo
             raise ValueError(f"{name} has no nodes, so there is nothing to move")
     heavy_x, heavy_y = x.masses > 0, y.masses > 0
     out = np.zeros((len(x.points), len(y.points)))
-    engine: Any = _cpu  # the only one with plans
+    engine: Any = cpu  # the only one with plans
     flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)

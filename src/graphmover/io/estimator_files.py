@@ -1,0 +1,165 @@
+"""Files of an estimator: fitted models, and vectors written batch by batch."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from graphmover._utils.files import require_other_file
+from graphmover.graphs.batch import GraphBatch
+from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
+from graphmover.io.formats import count_graphs, iter_batches
+from graphmover.io.model_file import FittedModel, fingerprint, opened_model, write_model
+from graphmover.io.streaming import write_rows
+
+Floats = NDArray[np.float64]
+
+#: `transform_to` holds at most this many graphs, and this many features, at a time.
+_BATCH_GRAPHS = 10_000
+_BATCH_FEATURES = 2**24
+
+
+class FilesMixin:
+    """Gives an estimator `transform_to`, `save` and `load`."""
+
+    verbose: bool
+    get_feature_names_out: Callable[[], NDArray[Any]]
+
+    @abstractmethod
+    def _features_of_batch(self, batch: GraphBatch) -> Floats:
+        """Return what `transform` returns, without warnings."""
+
+    @abstractmethod
+    def _unknown_labels(self) -> UnknownLabels:
+        """Return what collects warnings over batches."""
+
+    @abstractmethod
+    def _fitted_model(self) -> FittedModel:
+        """Return everything that `transform` depends on."""
+
+    @classmethod
+    @abstractmethod
+    def _from_fitted_model(cls, model: FittedModel) -> Self:
+        """Return the estimator of a model that was saved."""
+
+    def transform_to(
+        self,
+        source: Any,
+        output: str | os.PathLike[str],
+        *,
+        batch_size: int | None = None,
+        target_column: str | None = None,
+        resume: bool = True,
+    ) -> tuple[int, int]:
+        """Embed a collection that need not fit in memory, and write the vectors to a file.
+
+        The file appears when it is complete. Until then rows are kept in the folder
+        ``output + ".part"``: after a crash, a kill or Ctrl-C the same call resumes where the
+        last one stopped, and the result is the same to the last bit. Graphs that are done are
+        read again, to make sure that they are the same, but not embedded again.
+
+        Parameters
+        ----------
+        source : path, Dataset, GraphBatch or iterable of graphs
+            See `iter_batches`.
+        output : path
+            ``.npy``: the matrix alone, which ``numpy.load(output, mmap_mode="r")`` maps.
+            ``.npz``: arrays ``vectors`` and ``target``. ``.parquet``: columns ``vector`` and
+            ``target``. ``.csv``: a column per feature and ``target``. ``-``: CSV on standard
+            output.
+        batch_size : int, optional
+            Graphs in memory, and rows committed, at a time; by default 10,000, or fewer if
+            their vectors would take more than 128 MB.
+        target_column : str, optional
+            See `iter_batches`.
+        resume : bool
+            False discards what an earlier call left.
+
+        Returns
+        -------
+        (int, int)
+            The shape of the matrix written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import graphmover as gm
+        >>> data = gm.make_graph_families(60, random_state=0)
+        >>> embedding = gm.RandomGraphEmbedding(8, random_state=0).fit(data.graphs)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     embedding.transform_to(data, f"{folder}/vectors.npz")
+        ...     written = np.load(f"{folder}/vectors.npz")["vectors"]
+        (60, 8)
+        >>> bool((written == embedding.transform(data.graphs)).all())
+        True
+        """
+        return self._write_vectors(source, output, batch_size, target_column, resume=resume)
+
+    def _write_vectors(
+        self,
+        source: Any,
+        output: str | os.PathLike[str],
+        batch_size: int | None = None,
+        target_column: str | None = None,
+        *,
+        resume: bool = True,
+        known: Floats | None = None,
+    ) -> tuple[int, int]:
+        """Do what `transform_to` promises; ``known`` are the rows of all graphs, if at hand."""
+        check_is_fitted(self)
+        require_other_file(source, output)
+        names = self.get_feature_names_out()
+        if batch_size is None:
+            batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // len(names)))
+        unknown = self._unknown_labels()
+        n_empty = 0
+
+        def rows_of(batch: GraphBatch, first: int) -> Floats:
+            nonlocal n_empty
+            n_empty += int((batch.node_counts == 0).sum())
+            if known is not None:
+                return known[first : first + len(batch)]
+            rows = self._features_of_batch(batch)
+            unknown.add(rows)
+            return rows
+
+        n_rows = write_rows(
+            iter_batches(source, batch_size, target_column=target_column),
+            rows_of,
+            output,
+            names=names,
+            model=fingerprint(self._fitted_model()),
+            resume=resume,
+            progress="embedding graphs" if self.verbose else None,
+            total=count_graphs(source) if self.verbose else None,
+        )
+        warn_about_zero_rows(n_empty)
+        unknown.warn()
+        return n_rows, len(names)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to an ``.npz`` file: plain arrays, no pickle.
+
+        The name must end in ``.npz``. A ``random_state`` that is a generator is saved as None:
+        it is no longer needed. A ``node_embedding`` that is a callable cannot be saved.
+        """
+        write_model(path, self._fitted_model())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model written by `save`.
+
+        Raises
+        ------
+        ValueError
+            The file is damaged, is no model, or has a format this version cannot read.
+        """
+        with opened_model(path) as model:
+            return cls._from_fitted_model(model)

@@ -1,0 +1,187 @@
+"""Algorithm 1, lines 1-2: a graph becomes a weighted set of points.
+
+A node's point is, in the paper, its row in the absolute values of the d eigenvectors of the
+normalised Laplacian with the smallest eigenvalues (`laplacian/`); `registry.py` lists the other
+methods. Its mass is its degree, or the same for all nodes (`masses.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover._utils.checks import require_whole
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.interop import as_graph_batch
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.labels import wl_labels
+from graphmover.nodes.masses import node_degrees, node_masses
+from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
+from graphmover.parameters import require_allowed
+
+if TYPE_CHECKING:
+    from graphmover.nodes.registry import NodeEmbedding
+
+Floats = NDArray[np.float64]
+
+
+class NodeRecipe(NamedTuple):
+    """How nodes become points, masses and labels: everything that `fit` decides."""
+
+    n_dimensions: int
+    node_embedding: NodeEmbedding = "laplacian"
+    node_mass: str = "degree"
+    use_node_labels: bool | str = "auto"
+    wl_iterations: int = 0
+    scale: float = 1.0  # coordinates are divided by it
+
+    def scaled_to(self, extent: tuple[float, float]) -> NodeRecipe:
+        """Return a recipe by which training points between these ends fit into a unit cube."""
+        method = self.node_embedding
+        if isinstance(method, str) and NODE_EMBEDDINGS[method].in_unit_cube:
+            return self
+        low, high = extent
+        return self._replace(scale=high - low if high > low else 1.0)
+
+
+def embed_nodes(
+    graphs: Any,
+    n_dimensions: int = 4,
+    *,
+    node_embedding: NodeEmbedding = "laplacian",
+    node_mass: Literal["degree", "equal"] = "degree",
+    use_node_labels: bool | Literal["auto"] = "auto",
+    wl_iterations: int = 0,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+    first_index: int = 0,
+) -> NodeEmbeddings:
+    """Embed the nodes of every graph: a point, a mass and perhaps a label each.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or anything `as_graph_batch` takes
+    n_dimensions : int
+        The paper's d: the number of eigenvectors, or of random-walk steps. A graph with fewer
+        nodes than eigenvectors has zeros in the coordinates it lacks.
+    node_embedding : {"laplacian", "return-probability", "degree"} or callable
+        The node embedding method. "laplacian": the absolute values of the normalised
+        Laplacian's eigenvectors with the smallest eigenvalues, as in the paper.
+        "return-probability": the probabilities that a random walk is back after 1 to d steps.
+        "degree": log(1 + degree) alone, one dimension. A callable takes a `GraphBatch` and
+        returns a list of arrays of real numbers, one row per node; it may be given the graphs
+        in parts, so each graph's array must not depend on the others.
+    node_mass : {"degree", "equal"}
+        "degree": the sum of a node's edge weights, as in the paper. "equal": 1.
+    use_node_labels : bool or "auto"
+        Whether labels are carried along; "auto": if the graphs have them.
+    wl_iterations : int
+        Weisfeiler-Lehman iterations on the labels. If labels are not used, or there are
+        none, more than 0 iterations refine one common label: structure alone.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all cores. The result does not depend on it.
+    progress : str or None
+        The title of a progress bar on standard error; None shows none. With one, solvers of
+        graphs of 20,000 nodes and more report their progress.
+    first_index : int
+        The number of the first graph, in error messages.
+
+    Returns
+    -------
+    NodeEmbeddings
+        With masses by degree isolated nodes have mass 0, unless the graph has no edges at
+        all: then all its nodes have the same mass.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        The eigenvectors of a graph, which the message names, were not found: they are never
+        returned with larger residuals than stated in docs/node_embedding.md.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> triangle = gm.Graph(3, [(0, 1), (1, 2), (2, 0)])
+    >>> gm.embed_nodes(triangle, n_dimensions=2).points.round(3)
+    array([[0.577, 0.577],
+           [0.577, 0.577],
+           [0.577, 0.577]])
+    """
+    require_whole("n_dimensions", n_dimensions, least=1)
+    require_whole("wl_iterations", wl_iterations, least=0)
+    require_allowed("use_node_labels", use_node_labels)
+    require_allowed("node_embedding", node_embedding)
+    require_allowed("node_mass", node_mass)
+    recipe = NodeRecipe(n_dimensions, node_embedding, node_mass, use_node_labels, wl_iterations)
+    batch = as_graph_batch(graphs)
+    return embed_batch(batch, recipe, n_jobs=n_jobs, progress=progress, first_index=first_index)
+
+
+def embed_batch(
+    batch: GraphBatch,
+    recipe: NodeRecipe,
+    *,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+    first_index: int = 0,
+) -> NodeEmbeddings:
+    """Embed the nodes of a batch by a recipe, on the CPU."""
+    labels = node_codes(batch, recipe)
+    degrees = node_degrees(batch, first_index)
+    work = Work(batch, degrees, recipe.n_dimensions, n_jobs, progress, first_index)
+    points = node_points(work, recipe)
+    masses = node_masses(batch, degrees, recipe.node_mass)
+    return NodeEmbeddings._trusted(points, masses, batch.offsets, labels).divided_by(recipe.scale)
+
+
+def node_codes(batch: GraphBatch, recipe: NodeRecipe) -> NDArray[np.int64] | None:
+    """Return the refined labels of all nodes as codes, or None if there are none."""
+    has_labels = batch.node_labels is not None
+    wanted = recipe.use_node_labels
+    wanted = has_labels if isinstance(wanted, str) else bool(wanted)
+    if wanted and not has_labels and batch.n_nodes:
+        raise ValueError("use_node_labels=True, but not all graphs have node labels")
+    if not wanted:
+        if not recipe.wl_iterations:
+            return None
+        batch = GraphBatch(batch.offsets, batch.indptr, batch.indices)
+    return wl_labels(batch, recipe.wl_iterations)
+
+
+def node_points(work: Work, recipe: NodeRecipe) -> Floats:
+    """Return the points of all nodes, graph after graph."""
+    method = recipe.node_embedding
+    if callable(method):
+        return _checked_points(method(work.batch), work.batch, work.first_index)
+    return NODE_EMBEDDINGS[method].points(work)
+
+
+def _checked_points(parts: object, batch: GraphBatch, first_index: int) -> Floats:
+    """Check and concatenate what a user's own node embedding returned."""
+    if not isinstance(parts, list | tuple):
+        raise TypeError(
+            f"node_embedding must return a list of arrays, one per graph, got "
+            f"{type(parts).__name__}"
+        )
+    if len(parts) != len(batch):
+        raise ValueError(f"node_embedding returned {len(parts)} arrays for {len(batch)} graphs")
+    tables = []
+    width = None
+    for index, (part, n_nodes) in enumerate(zip(parts, batch.node_counts.tolist(), strict=True)):
+        name = f"graph {first_index + index}: node_embedding returned"
+        table = np.asarray(part)
+        if table.dtype.kind not in "biuf":
+            raise TypeError(f"{name} an array of {table.dtype}, expected real numbers")
+        width = table.shape[1] if width is None and table.ndim == 2 else width
+        if table.shape != (n_nodes, width) or not width:
+            expected = f"({n_nodes}, {'dimensions' if width is None else width})"
+            raise ValueError(f"{name} an array of the shape {table.shape}, expected {expected}")
+        large = ~(np.abs(table.astype(np.float64)) <= 1e150)
+        if large.any():
+            raise ValueError(
+                f"{name} the value {table[large][0]}, expected finite numbers of at most 1e150"
+            )
+        tables.append(table.astype(np.float64))
+    return np.concatenate(tables)

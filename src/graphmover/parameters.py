@@ -1,0 +1,222 @@
+"""The parameters of `RandomGraphEmbedding`: one table for checks and for the command line.
+
+Nothing slow is imported here, so that ``graphmover --help`` is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from graphmover.nodes.registry import NODE_EMBEDDINGS
+
+
+class Rule(Protocol):
+    """What a parameter may be."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+
+    def __str__(self) -> str:
+        """Say what is expected."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer of at least ``least``."""
+
+    least: int
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        from graphmover._utils.checks import is_whole
+
+        return is_whole(value) and value >= self.least  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        return f"an integer of at least {self.least}"
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several names, or perhaps a function."""
+
+    names: tuple[str, ...]
+    or_callable: bool = False
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        return (self.or_callable and callable(value)) or (
+            isinstance(value, str) and value in self.names
+        )
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self.names)}" + (" or a callable" if self.or_callable else "")
+
+
+class YesNoAuto:
+    """True, False, or left to the data."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        return _is_bool(value) or (isinstance(value, str) and value == "auto")
+
+    def __str__(self) -> str:
+        return 'True, False or "auto"'
+
+
+class Bandwidth:
+    """A positive number, or left to the data."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        import math
+        from numbers import Real
+
+        if isinstance(value, str):
+            return value == "scale"
+        try:
+            return isinstance(value, Real) and not _is_bool(value) and 0 < float(value) < math.inf
+        except OverflowError:
+            return False
+
+    def __str__(self) -> str:
+        return 'a positive number or "scale"'
+
+
+class Threads:
+    """None or an integer other than 0, as in scikit-learn."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        from graphmover._utils.checks import is_whole
+
+        return value is None or (is_whole(value) and value != 0)
+
+    def __str__(self) -> str:
+        return "None or an integer other than 0"
+
+
+class Flag:
+    """True or False; scikit-learn's levels of verbosity are allowed as well."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        return isinstance(value, int) or _is_bool(value)
+
+    def __str__(self) -> str:
+        return "True or False"
+
+
+class Seed:
+    """Anything `random_generator` takes; it checks for itself."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        return True
+
+    def __str__(self) -> str:
+        return "an integer, None, a numpy Generator or a RandomState"
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+
+class Parameter(NamedTuple):
+    """One parameter of the estimator."""
+
+    rule: Rule
+    default: object
+    option: str  # its name on the command line
+    help: str
+    short: str | None = None  # its one-letter name on the command line
+    #: Whether the command line lists it apart, as a choice of the embedding.
+    describes_embedding: bool = True
+    #: Whether vectors depend on it; if not, a fitted model may be used with another value.
+    affects_vectors: bool = True
+
+
+#: In the order of the estimator's signature.
+PARAMETERS: Mapping[str, Parameter] = {
+    "n_components": Parameter(
+        Integer(1),
+        256,
+        "--components",
+        "Number of random graphs, one per feature: R.",
+        short="-r",
+        describes_embedding=False,
+    ),
+    "gamma": Parameter(Bandwidth(), "scale", "--gamma", 'Bandwidth: a number or "scale".'),
+    "max_random_nodes": Parameter(
+        Integer(1), 20, "--max-random-nodes", "Largest random graph: D_max."
+    ),
+    "n_dimensions": Parameter(
+        Integer(1), 4, "--dimensions", "Number of eigenvectors, or of random-walk steps: d."
+    ),
+    "node_embedding": Parameter(
+        OneOf(tuple(NODE_EMBEDDINGS), or_callable=True),
+        "laplacian",
+        "--node-embedding",
+        "Node embedding method.",
+    ),
+    "node_mass": Parameter(
+        OneOf(("degree", "equal")), "degree", "--node-mass", "Mass of a node in the transport."
+    ),
+    "sampling": Parameter(
+        OneOf(("anchor", "uniform")), "anchor", "--sampling", "How random graphs are drawn."
+    ),
+    "use_node_labels": Parameter(
+        YesNoAuto(), "auto", "--node-labels", "Whether node labels are used."
+    ),
+    "wl_iterations": Parameter(Integer(0), 0, "--wl-iterations", "Weisfeiler-Lehman iterations."),
+    "device": Parameter(
+        OneOf(("auto", "cpu", "cuda")), "cpu", "--device", "Where distances are computed."
+    ),
+    "n_jobs": Parameter(
+        Threads(),
+        None,
+        "--jobs",
+        "Number of threads; -1 uses all cores.",
+        short="-j",
+        describes_embedding=False,
+        affects_vectors=False,
+    ),
+    "random_state": Parameter(
+        Seed(), None, "--seed", "Seed of the random graphs.", describes_embedding=False
+    ),
+    "verbose": Parameter(
+        Flag(),
+        False,
+        "--quiet",
+        "No progress bars, no messages.",
+        short="-q",
+        describes_embedding=False,
+        affects_vectors=False,
+    ),
+}
+
+
+def require_allowed(name: str, value: object) -> None:
+    """Raise an error that names a parameter whose value is not allowed."""
+    rule = PARAMETERS[name].rule
+    if not rule.accepts(value):
+        raise ValueError(f"{name} must be {rule}, got {value!r}")
+
+
+def check_parameters(parameters: Mapping[str, object]) -> None:
+    """Check all parameters of the estimator, each alone and those that depend on another."""
+    for name in PARAMETERS:
+        require_allowed(name, parameters[name])
+    if parameters["sampling"] != "uniform":
+        return
+    if parameters["use_node_labels"] not in ("auto", False):
+        raise ValueError(
+            'use_node_labels=True needs sampling="anchor": uniform random graphs have no labels'
+        )
+    if parameters["wl_iterations"]:
+        raise ValueError(
+            f'wl_iterations={parameters["wl_iterations"]} needs sampling="anchor": uniform random '
+            f"graphs have no labels"
+        )
