@@ -180,7 +180,7 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
             "no file no.foo, and .foo is no known ending, expected .parquet, .js",
         ),
         (1, ["info", "x/no.foo"], "there is no file x/no.foo, and .foo is no known ending"),
-        (2, ["embed", "TOY", "-o", "z.xls"], "cannot tell the format of z.xls"),
+        (2, ["embed", "TOY", "-o", "z.xls"], "unknown output format of z.xls"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
         (
             2,
@@ -428,7 +428,7 @@ def test_a_killed_embed_goes_on(tmp_path):
     other = run(*command, "z.npy", "--seed", "7", cwd=tmp_path)
     assert other.returncode == 1
     assert re.search(
-        "z.npy.part was begun with another model, .* begin anew by --rest", other.stderr
+        "z.npy.part holds .* rows of another model: .* pass --restart to", other.stderr
     )
     for output in ("z.npy", "whole.npy"):
         answer = run(*command, output, cwd=tmp_path)

@@ -19,7 +19,7 @@ def embedding(**parameters):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"sampling": "uniform"}, {"wl_iterations": 2}])
-def test_saved_models_are_the_same_models(tmp_path, graphs, parameters):
+def test_a_loaded_model_is_the_saved_model(tmp_path, graphs, parameters):
     model = embedding(n_components=np.int64(16), **parameters).fit(graphs)
     model.save(tmp_path / "model.npz")
     assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
@@ -30,20 +30,20 @@ def test_saved_models_are_the_same_models(tmp_path, graphs, parameters):
         assert all(arrays[name].dtype != object for name in arrays.files)
 
 
-def test_a_model_must_look_like_one(tmp_path, graphs):
+def test_model_names_end_in_npz_and_missing_files_are_named(tmp_path, graphs):
     with pytest.raises(ValueError, match=r"model as .*/m: expected a name that ends in \.npz"):
         embedding().fit(graphs).save(tmp_path / "m")
     with pytest.raises(FileNotFoundError, match=r"^there is no file .*nomodel\.npz$"):
         gm.RandomGraphEmbedding.load(tmp_path / "nomodel.npz")
 
 
-def test_a_generator_is_not_saved(tmp_path, graphs):
+def test_a_random_generator_is_saved_as_none(tmp_path, graphs):
     model = embedding(random_state=np.random.default_rng(0)).fit(graphs)
     model.save(tmp_path / "model.npz")
     assert gm.RandomGraphEmbedding.load(tmp_path / "model.npz").random_state is None
 
 
-def test_models_that_cannot_be_read_are_named(tmp_path, graphs):
+def test_unreadable_models_are_named(tmp_path, graphs):
     good = tmp_path / "model.npz"
     embedding().fit(graphs).save(good)
     with np.load(good) as file:
@@ -84,7 +84,7 @@ def test_models_that_cannot_be_read_are_named(tmp_path, graphs):
         gm.RandomGraphEmbedding.load(tmp_path / "none.npz")
 
 
-def test_flipped_bytes_never_give_anything_but_an_error_or_the_model(tmp_path, graphs):
+def test_flipped_bits_give_an_error_or_the_same_model(tmp_path, graphs):
     model = embedding(n_components=4).fit(graphs)
     model.save(tmp_path / "model.npz")
     content = (tmp_path / "model.npz").read_bytes()

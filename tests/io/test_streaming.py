@@ -1,4 +1,4 @@
-"""Rows into files, batch by batch, and runs that end before their end."""
+"""Vectors written batch by batch, and interrupted runs that are resumed."""
 
 import copy
 import itertools
@@ -15,7 +15,7 @@ import pytest
 import graphmover as gm
 from graphmover.io.streaming import Content, sample_graphs
 
-ENDINGS = ["npy", "npz", "parquet", "csv"]
+EXTENSIONS = ["npy", "npz", "parquet", "csv"]
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,14 @@ def expected(model, data):
 
 
 def written(path):
-    """Vectors and target, as another program reads them."""
-    ending = path.suffix
-    if ending == ".npy":
+    """Vectors and target, as other programs read them."""
+    extension = path.suffix
+    if extension == ".npy":
         return np.load(path, mmap_mode="r"), None
-    if ending == ".npz":
+    if extension == ".npz":
         with np.load(path) as file:
             return file["vectors"], file.get("target")
-    if ending == ".parquet":
+    if extension == ".parquet":
         table = pytest.importorskip("pyarrow.parquet").read_table(path)
         return np.array(table["vector"].to_pylist()), table["target"].to_numpy()
     rows = [line.split(",") for line in path.read_text().splitlines()]
@@ -55,40 +55,42 @@ def written(path):
 
 
 def interrupted(data, after):
-    """Yield graphs until a fault of the source's."""
+    """Yield some graphs, then fail as a broken source does."""
     yield from itertools.islice(data.graphs, after)
     raise OSError("the disk is gone")
 
 
 @pytest.mark.filterwarnings("ignore:1 graphs have no nodes")
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("extension", EXTENSIONS)
 @pytest.mark.parametrize("batch_size", [None, 7])
-def test_every_format_holds_the_same_numbers(data, model, expected, tmp_path, ending, batch_size):
-    output = tmp_path / f"z.{ending}"
+def test_every_format_holds_the_same_numbers(
+    data, model, expected, tmp_path, extension, batch_size
+):
+    output = tmp_path / f"z.{extension}"
     assert model.transform_to(data, output, batch_size=batch_size) == expected.shape
     vectors, target = written(output)
     assert (vectors == expected).all()
-    assert target is None if ending == "npy" else (target == data.target).all()
+    assert target is None if extension == "npy" else (target == data.target).all()
     assert [file.name for file in tmp_path.iterdir()] == [output.name]
 
 
-def test_graphs_without_nodes_are_told_once(data, model, tmp_path):
+def test_graphs_without_nodes_give_one_warning(data, model, tmp_path):
     with pytest.warns(UserWarning, match="1 graphs have no nodes") as caught:
         model.transform_to(data, tmp_path / "z.npy", batch_size=10)
     assert len(caught) == 1
 
 
 @pytest.mark.filterwarnings("ignore:1 graphs have no nodes")
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_an_interrupted_run_goes_on(data, model, tmp_path, ending):
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_an_interrupted_run_is_resumed(data, model, tmp_path, extension):
     graphs = data.graphs
-    model.transform_to(graphs, tmp_path / f"whole.{ending}", batch_size=50)
-    output = tmp_path / f"z.{ending}"
+    model.transform_to(graphs, tmp_path / f"whole.{extension}", batch_size=50)
+    output = tmp_path / f"z.{extension}"
     for after in (25, 61, 62, 115):
         with pytest.raises(OSError, match="the disk is gone"):
             model.transform_to(interrupted(data, after), output, batch_size=after % 7 + 3)
         assert not output.exists()
-    done = json.loads((tmp_path / f"z.{ending}.part" / "journal.json").read_text())["rows"]
+    done = json.loads((tmp_path / f"z.{extension}.part" / "journal.json").read_text())["rows"]
     assert 100 < done <= 115
     embedded = []
     compute = model._features_of_batch
@@ -98,44 +100,44 @@ def test_an_interrupted_run_goes_on(data, model, tmp_path, ending):
     finally:
         del model._features_of_batch
     assert sum(embedded) == 120 - done
-    assert output.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
-    assert sorted(file.name for file in tmp_path.iterdir()) == [f"whole.{ending}", output.name]
+    assert output.read_bytes() == (tmp_path / f"whole.{extension}").read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == [f"whole.{extension}", output.name]
 
 
-def test_a_run_that_goes_on_says_so_where_progress_is_shown(data, model, tmp_path, capsys):
+def test_a_resumed_run_says_so_if_progress_is_shown(data, model, tmp_path, capsys):
     for verbose in (True, False):
         output = tmp_path / f"{verbose}.npy"
         with pytest.raises(OSError, match="disk"):
             model.transform_to(interrupted(data, 40), output, batch_size=20)
         capsys.readouterr()
-        talking = copy.deepcopy(model).set_params(verbose=verbose)
-        talking.transform_to(data.graphs[:50], output, batch_size=20)
+        resumed = copy.deepcopy(model).set_params(verbose=verbose)
+        resumed.transform_to(data.graphs[:50], output, batch_size=20)
         shown = capsys.readouterr().err
         assert ("resuming after 40 rows\n" in shown) == verbose
         assert ("40/50 " in shown) == verbose
         assert "20/50 " not in shown
 
 
-def test_another_model_other_graphs_and_fewer_graphs_are_refused(data, model, tmp_path):
+def test_another_model_other_graphs_and_fewer_graphs_raise(data, model, tmp_path):
     output = tmp_path / "z.npy"
     with pytest.raises(OSError, match="disk"):
         model.transform_to(interrupted(data, 40), output, batch_size=20)
     other = gm.RandomGraphEmbedding(6, random_state=1).fit(data.graphs[:40])
-    with pytest.raises(ValueError, match=r"z.npy.part was begun with another model, after 40 rows"):
+    with pytest.raises(ValueError, match=r"z.npy.part holds 40 rows of another model"):
         other.transform_to(data.graphs, output)
-    with pytest.raises(ValueError, match=r"z.npy.part was begun with other graphs"):
+    with pytest.raises(ValueError, match=r"z.npy.part was started with other graphs"):
         model.transform_to(data.graphs[1:], output)
-    with pytest.raises(ValueError, match=r"z.npy.part was begun with other graphs"):
+    with pytest.raises(ValueError, match=r"z.npy.part was started with other graphs"):
         model.transform_to(data, output)  # these have targets
     with pytest.raises(ValueError, match=r"holds 40 rows, but the source has only 30 graphs"):
         model.transform_to(data.graphs[:30], output)
-    # What does not change the numbers is no other model.
+    # Parameters that do not affect the vectors do not make another model.
     model.set_params(n_jobs=2, verbose=False)
     assert model.transform_to(data.graphs[:45], output) == (45, 6)
     assert other.transform_to(data.graphs[:45], output) == (45, 6)
 
 
-def test_resume_false_begins_anew(data, model, tmp_path):
+def test_resume_false_starts_over(data, model, tmp_path):
     output = tmp_path / "z.npy"
     with pytest.raises(OSError, match="disk"):
         model.transform_to(interrupted(data, 40), output, batch_size=20)
@@ -154,7 +156,7 @@ def test_an_error_before_the_first_row_leaves_nothing(data, model, tmp_path):
         model.transform_to(data, tmp_path / "no" / "z.npy")
 
 
-def test_a_damaged_part_is_refused(data, model, tmp_path):
+def test_a_damaged_checkpoint_raises(data, model, tmp_path):
     output = tmp_path / "z.npy"
     with pytest.raises(OSError, match="disk"):
         model.transform_to(interrupted(data, 40), output, batch_size=20)
@@ -163,7 +165,7 @@ def test_a_damaged_part_is_refused(data, model, tmp_path):
         model.transform_to(data.graphs, output)
 
 
-def test_two_writers_of_one_file_are_refused(data, model, tmp_path):
+def test_two_writers_of_one_file_raise(data, model, tmp_path):
     pytest.importorskip("fcntl")
     output = tmp_path / "z.npy"
 
@@ -189,38 +191,38 @@ model.transform_to(sys.argv[2], sys.argv[3], batch_size=20)
 """
 
 
-@pytest.mark.parametrize("ending", ["npy", "parquet"])
-def test_a_killed_process_loses_and_repeats_nothing(tmp_path, ending):
-    """kill -9 at arbitrary moments, twice."""
+@pytest.mark.parametrize("extension", ["npy", "parquet"])
+def test_a_killed_process_resumes_to_the_same_bytes(tmp_path, extension):
+    """SIGKILL at arbitrary moments, twice."""
     pytest.importorskip("pyarrow")
     data = gm.make_graph_families(1_000, random_state=0, min_nodes=10, max_nodes=14)
     gm.write_graphs(data, tmp_path / "graphs.parquet", batch_size=300)
     model = gm.RandomGraphEmbedding(6, random_state=0).fit(data.graphs[:100])
     model.save(tmp_path / "model.npz")
-    model.transform_to(data, tmp_path / f"whole.{ending}")
-    output = tmp_path / f"z.{ending}"
+    model.transform_to(data, tmp_path / f"whole.{extension}")
+    output = tmp_path / f"z.{extension}"
     files = [tmp_path / "model.npz", tmp_path / "graphs.parquet", output]
-    journal = tmp_path / f"z.{ending}.part" / "journal.json"
-    rng = np.random.default_rng(len(ending))
+    checkpoint = tmp_path / f"z.{extension}.part" / "journal.json"
+    rng = np.random.default_rng(len(extension))
     command = [sys.executable, "-c", PROGRAM, *map(str, files)]
     done = 0
     for _ in range(2):
         process = subprocess.Popen(command)
         goal = done + int(rng.integers(200, 350))
-        while not journal.exists() or json.loads(journal.read_text())["rows"] < goal:
-            assert process.poll() is None, "it ended before it was killed"
+        while not checkpoint.exists() or json.loads(checkpoint.read_text())["rows"] < goal:
+            assert process.poll() is None, "the process ended before the kill"
             time.sleep(0.002)
         time.sleep(float(rng.random()) * 0.03)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         assert not output.exists()
-        done = json.loads(journal.read_text())["rows"]
+        done = json.loads(checkpoint.read_text())["rows"]
     subprocess.run(command, check=True)
-    assert output.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
-    assert not journal.parent.exists()
+    assert output.read_bytes() == (tmp_path / f"whole.{extension}").read_bytes()
+    assert not checkpoint.parent.exists()
 
 
-def test_samples_are_even_ordered_and_independent_of_batches(data):
+def test_samples_are_uniform_ordered_and_independent_of_batches(data):
     one, n_seen = sample_graphs(data, 30, random_state=3, batch_size=7)
     other, _ = sample_graphs(data, 30, random_state=3, batch_size=1000)
     assert n_seen == 120
@@ -237,11 +239,11 @@ def test_samples_are_even_ordered_and_independent_of_batches(data):
         chosen = sample_graphs(sizes, 5, random_state=seed, batch_size=6)[0].graphs.node_counts
         assert (np.diff(chosen) > 0).all()
         counts[chosen] += 1
-    assert counts[1:].min() > 60 and counts[1:].max() < 145  # 100 expected, 5 deviations
+    assert counts[1:].min() > 60 and counts[1:].max() < 145  # 100 expected; 5 standard deviations
 
 
-def test_a_sample_has_the_content_of_its_source(data, tmp_path):
-    """So that a run which begins with the sample can go on with the source."""
+def test_a_sample_of_all_graphs_has_the_fingerprint_of_its_source(data, tmp_path):
+    """So a run started from the sample can be resumed from the source."""
     pytest.importorskip("pyarrow")
     gm.write_graphs(data, tmp_path / "x.parquet")
     sample, _ = sample_graphs(tmp_path / "x.parquet", 500, random_state=0, batch_size=7)
@@ -252,7 +254,7 @@ def test_a_sample_has_the_content_of_its_source(data, tmp_path):
     assert of_sample.digest() == of_source.digest()
 
 
-def test_a_source_with_targets_here_and_there_is_named(tmp_path):
+def test_a_source_with_some_targets_missing_is_named(tmp_path):
     pytest.importorskip("networkx")
     line = '{"graph": %s, "nodes": [{"id": 0}], "edges": []}\n'
     (tmp_path / "x.jsonl").write_text(line % '{"target": 1}' + line % "{}")
@@ -261,7 +263,7 @@ def test_a_source_with_targets_here_and_there_is_named(tmp_path):
 
 
 def test_memory_is_bounded(tmp_path):
-    """Four times the graphs must not take more memory."""
+    """Four times the graphs take no more memory."""
     pytest.importorskip("pyarrow")
     families = gm.make_graph_families(1_000, random_state=0, min_nodes=10, max_nodes=14)
     model = gm.RandomGraphEmbedding(1024, gamma=1.0, random_state=0, max_random_nodes=1)

@@ -20,12 +20,15 @@ from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.registry import NODE_EMBEDDINGS
 from graphmover.parameters import require_allowed
 
-#: The layout of saved models; a change that older code cannot read makes it one more.
+#: Version of the file layout; raised by a change that older code cannot read.
 MODEL_FORMAT = 1
+
+#: Parameters that do not affect the vectors.
+_WITHOUT_EFFECT = ("n_jobs", "random_state", "verbose")
 
 
 class FittedModel(NamedTuple):
-    """What an estimator knows after `fit`."""
+    """The state of a fitted estimator."""
 
     parameters: dict[str, Any]
     gamma: float
@@ -34,7 +37,7 @@ class FittedModel(NamedTuple):
 
 
 def require_model_name(path: str | os.PathLike[str]) -> None:
-    """Refuse a name that hides what kind of file a model is."""
+    """Raise ValueError unless a file name ends in ``.npz``."""
     if not os.fspath(path).endswith(".npz"):
         raise ValueError(
             f"cannot save a model as {os.fspath(path)}: expected a name that ends in .npz"
@@ -42,9 +45,9 @@ def require_model_name(path: str | os.PathLike[str]) -> None:
 
 
 def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
-    """Write a model, whole or not at all.
+    """Write a model atomically.
 
-    Parameters that are no plain values are written as None, unless the model needs them.
+    Parameters other than numbers, strings and booleans, such as a generator, are saved as None.
     """
     if callable(model.recipe.node_embedding) or callable(model.parameters["node_embedding"]):
         raise ValueError(
@@ -58,9 +61,8 @@ def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
 
 
 def fingerprint(model: FittedModel) -> str:
-    """Return what is equal for two models only if they embed alike, to the last bit."""
-    without_effect = ("n_jobs", "random_state", "verbose")
-    parameters = {k: v for k, v in model.parameters.items() if k not in without_effect}
+    """Return a hash that two models share only if they compute the same vectors bit for bit."""
+    parameters = {k: v for k, v in model.parameters.items() if k not in _WITHOUT_EFFECT}
     arrays = _arrays_of(model, json.dumps(parameters, default=str))
     content = hashlib.blake2b(digest_size=16)
     for name, array in sorted(arrays.items()):
@@ -70,13 +72,13 @@ def fingerprint(model: FittedModel) -> str:
 
 @contextmanager
 def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
-    """Read a model; what the block then finds wrong with it is told as damage of the file."""
+    """Read a model; errors raised in the block are reported as a damaged file."""
     arrays = _read_arrays(path)
     if arrays["format"].shape or arrays["format"] != MODEL_FORMAT:
         raise ValueError(
             f"{os.fspath(path)} has model format {arrays['format']} (graphmover "
             f"{arrays['version']}), but graphmover {__version__} reads format {MODEL_FORMAT}: "
-            f"use that version, or fit and save the model anew"
+            f"use that version, or fit and save the model again"
         )
     try:
         random_graphs = NodeEmbeddings(
@@ -92,24 +94,26 @@ def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
         )
         parameters = json.loads(str(arrays["parameters"]))
         model = FittedModel(parameters, float(arrays["gamma"]), recipe, random_graphs)
-        _refuse_what_no_fit_leaves(model)
+        _check_fitted_values(model)
         yield model
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
 
 
-def _refuse_what_no_fit_leaves(model: FittedModel) -> None:
+def _check_fitted_values(model: FittedModel) -> None:
     recipe = model.recipe
     if not (math.isfinite(model.gamma) and model.gamma > 0):
-        raise ValueError(f"gamma is {model.gamma}")
+        raise ValueError(f"gamma is {model.gamma}, expected a positive number")
     if recipe.wl_iterations < 0:
-        raise ValueError(f"wl_iterations is {recipe.wl_iterations}")
+        raise ValueError(f"wl_iterations is {recipe.wl_iterations}, expected at least 0")
     require_allowed("node_embedding", recipe.node_embedding)
     require_allowed("node_mass", recipe.node_mass)
     if not (math.isfinite(recipe.scale) and recipe.scale > 0):
-        raise ValueError(f"node_scale is {recipe.scale}")
+        raise ValueError(f"node_scale is {recipe.scale}, expected a positive number")
     if model.random_graphs.has_labels != (recipe.use_node_labels or recipe.wl_iterations > 0):
-        raise ValueError("the random graphs have labels and should not, or the reverse")
+        raise ValueError(
+            "the random graphs have labels although the model uses none, or the reverse"
+        )
     if not len(model.random_graphs) or (model.random_graphs.node_counts == 0).any():
         raise ValueError("a random graph has no nodes")
 
@@ -149,8 +153,9 @@ def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         _ = arrays["format"], arrays["version"]
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file {os.fspath(path)}") from None
-    except Exception as error:  # zip, zlib, NumPy and text errors: all mean the same here
+    except Exception as error:  # zip, zlib, NumPy and decoding errors: all mean the same here
         raise ValueError(
-            f"{os.fspath(path)} is not a graphmover model, or it is damaged: save writes one"
+            f"{os.fspath(path)} is not a graphmover model, or it is damaged: expected a file that "
+            f"save wrote"
         ) from error
     return arrays

@@ -1,4 +1,4 @@
-"""Vectors into files that NumPy, pandas and other programs open."""
+"""Write vectors as ``.npy``, ``.npz``, ``.parquet`` and ``.csv``."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from graphmover._utils.files import replacing
 from graphmover.graphs.arrow import pyarrow
 from graphmover.io.partial import PartialRows
 
-#: Rows that are held in memory while a file is made of the committed rows: about 16 MB.
+#: Entries held in memory while committed rows are converted to the output: about 16 MB.
 _CHUNK_ENTRIES = 2_000_000
 
 Floats = NDArray[np.float64]
 
-#: Makes the output of rows that are all committed; the names are those of the columns.
+#: Converts committed rows to the output file; the array holds the column names.
 Finisher = Callable[[PartialRows, NDArray[Any]], None]
 
 
 def finisher_of(output: str | os.PathLike[str]) -> Finisher:
-    """Return what makes a file of the format that its name tells."""
-    ending = Path(output).suffix.lower()
-    if ending not in _FINISHERS:
+    """Return the writer for the format that the file extension names."""
+    extension = Path(output).suffix.lower()
+    if extension not in _FINISHERS:
         known = ", ".join(_FINISHERS)
-        raise ValueError(f"cannot tell the format of {os.fspath(output)}: it must end in {known}")
-    if ending == ".parquet":
-        pyarrow()  # if it is missing, say so before the work
-    return _FINISHERS[ending]
+        raise ValueError(f"unknown output format of {os.fspath(output)}: it must end in {known}")
+    if extension == ".parquet":
+        pyarrow()  # a missing library is an error before the work, not after it
+    return _FINISHERS[extension]
 
 
 def _finish_npy(part: PartialRows, names: NDArray[Any]) -> None:
@@ -93,7 +93,7 @@ _FINISHERS: dict[str, Finisher] = {
 
 
 def _chunks(part: PartialRows) -> Iterator[tuple[slice, Floats]]:
-    """Yield the committed rows piece by piece."""
+    """Yield the committed rows in chunks."""
     step = max(1, _CHUNK_ENTRIES // part.n_columns)
     with part.close_vectors().open("rb") as file:
         np.lib.format.read_magic(file)
@@ -107,7 +107,7 @@ def _chunks(part: PartialRows) -> Iterator[tuple[slice, Floats]]:
 def write_to_stdout(
     pieces: Iterable[tuple[Floats, NDArray[Any] | None]], names: NDArray[Any]
 ) -> int:
-    """Write rows as CSV to standard output as they come; return how many there were."""
+    """Write rows as CSV to standard output as they arrive; return the number of rows."""
     n_rows = 0
     for vectors, target in pieces:
         if not n_rows:
@@ -119,7 +119,7 @@ def write_to_stdout(
 
 
 def csv_header(names: NDArray[Any], target: NDArray[Any] | None) -> bytes:
-    """Return the first line: a name for each feature, and for each target."""
+    """Return the header line: the names of features and targets."""
     columns = list(map(str, names))
     if target is not None:
         columns += (
@@ -129,7 +129,7 @@ def csv_header(names: NDArray[Any], target: NDArray[Any] | None) -> bytes:
 
 
 def csv_lines(vectors: Floats, target: NDArray[Any] | None) -> bytes:
-    """Return a line for each row; numbers read back as the same numbers."""
+    """Return one line per row; every float reads back to the same bits."""
     import csv
     from io import StringIO
 

@@ -1,8 +1,8 @@
-"""Rows on their way to a file: what is committed survives any end of the process.
+"""Checkpoints of unfinished output: committed rows survive a crash or a kill.
 
-They wait in the folder NAME.part beside the output. A row counts once the journal says so,
-and the journal is replaced as a whole, so that a kill at any moment leaves a state to go on
-from: bytes beyond the journal's count are cut off.
+Rows are kept in the folder NAME.part beside the output. A row is committed once the checkpoint
+(``journal.json``) counts it. The checkpoint is replaced atomically, so a process killed at any
+moment leaves a state to resume from: bytes beyond the committed rows are truncated.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _FORMAT = 1
 
 
 class PartialRows:
-    """Rows of equal length and their targets, in a folder that a later run can go on with.
+    """Rows of equal length and their targets, in a folder from which a later run can resume.
 
     Parameters
     ----------
     output : path
         The file that will hold the rows.
     n_columns : int
-        The length of a row.
+        Length of a row.
     model : str
-        A fingerprint of what computes the rows.
+        Fingerprint of the model that computes the rows.
     resume : bool
-        Go on with what an earlier run left, rather than begin anew.
+        Resume an interrupted run rather than start over.
     """
 
     def __init__(
@@ -46,23 +46,23 @@ class PartialRows:
         self.n_columns = n_columns
         self.model = model
         self.rows = 0
-        self.source = ""  # a fingerprint of the graphs whose rows are committed
+        self.source = ""  # fingerprint of the graphs whose rows are committed
         self._target_bytes = 0
         self._resume = resume
 
     def __enter__(self) -> Self:
         self.folder.mkdir(exist_ok=True)
-        self._lock = _locked(self.folder / "lock", self.output)
+        self._lock = _acquire_lock(self.folder / "lock", self.output)
         try:
-            journal = self._journal()
+            checkpoint = self._read_checkpoint()
         except ValueError:
             self._lock.close()
             raise
-        if journal is not None:
-            self.rows, self.source = journal["rows"], journal["source"]
-            self._target_bytes = journal["target_bytes"]
-        self._vectors = _opened(self.vectors, self._header_size() + self._row_size() * self.rows)
-        self._targets = _opened(self.folder / "target.jsonl", self._target_bytes)
+        if checkpoint is not None:
+            self.rows, self.source = checkpoint["rows"], checkpoint["source"]
+            self._target_bytes = checkpoint["target_bytes"]
+        self._vectors = _open_at(self.vectors, self._header_size() + self._row_size() * self.rows)
+        self._targets = _open_at(self.folder / "target.jsonl", self._target_bytes)
         return self
 
     def __exit__(
@@ -79,13 +79,17 @@ class PartialRows:
 
     @property
     def vectors(self) -> Path:
-        """The rows as a ``.npy`` file, which is one after `close_vectors`."""
+        """The rows as a ``.npy`` file, valid after `close_vectors`."""
         return self.folder / "vectors.npy"
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.folder / "journal.json"
 
     def append(
         self, vectors: NDArray[np.float64], target: NDArray[Any] | None, source: str
     ) -> None:
-        """Add rows and commit them."""
+        """Append rows and commit them."""
         self._vectors.write(np.ascontiguousarray(vectors, dtype="<f8").data)
         if target is not None:
             self._targets.write(target_lines(target))
@@ -94,7 +98,7 @@ class PartialRows:
             os.fsync(file.fileno())
         self.rows += len(vectors)
         self.source = source
-        journal = {
+        checkpoint = {
             "format": _FORMAT,
             "model": self.model,
             "columns": self.n_columns,
@@ -102,13 +106,13 @@ class PartialRows:
             "source": source,
             "target_bytes": self._targets.tell(),
         }
-        with replacing(self.folder / "journal.json") as file:
-            file.write(json.dumps(journal).encode())
+        with replacing(self._checkpoint) as file:
+            file.write(json.dumps(checkpoint).encode())
             file.flush()
             os.fsync(file.fileno())
 
     def close_vectors(self) -> Path:
-        """Give the file of rows its header, and return its path."""
+        """Write the header of the file of rows, and return its path."""
         self._vectors.seek(0)
         self._vectors.write(_header(self.rows, self.n_columns))
         self._vectors.flush()
@@ -117,14 +121,14 @@ class PartialRows:
         return self.vectors
 
     def read_target(self) -> NDArray[Any] | None:
-        """Return the targets of all rows, or None where there are none."""
+        """Return the targets of all rows, or None if there are none."""
         self._targets.seek(0)
         values = [json.loads(line) for line in self._targets]
         if not values:
             return None
         if len(values) != self.rows:
             raise ValueError(
-                f"{len(values)} of {self.rows} graphs have a target: all must, or none"
+                f"{len(values)} of {self.rows} graphs have a target: expected all or none"
             )
         return np.asarray(values)
 
@@ -134,34 +138,34 @@ class PartialRows:
     def _row_size(self) -> int:
         return 8 * self.n_columns
 
-    def _journal(self) -> Any:
-        """Return the journal of an earlier run, if its rows are there."""
+    def _read_checkpoint(self) -> Any:
+        """Return the checkpoint of an interrupted run, or None if there is none."""
         if not self._resume:
-            (self.folder / "journal.json").unlink(missing_ok=True)
+            self._checkpoint.unlink(missing_ok=True)
         try:
-            journal = json.loads((self.folder / "journal.json").read_bytes())
+            checkpoint = json.loads(self._checkpoint.read_bytes())
             size = self.vectors.stat().st_size
             targets = (self.folder / "target.jsonl").stat().st_size
         except FileNotFoundError:  # killed before the first commit, or after the last
             return None
-        if journal["format"] != _FORMAT or journal["model"] != self.model:
+        if checkpoint["format"] != _FORMAT or checkpoint["model"] != self.model:
             raise ValueError(
-                f"{self.folder} was begun with another model, after {journal['rows']} rows: "
-                f"finish it with that one, or begin anew by resume=False"
+                f"{self.folder} holds {checkpoint['rows']} rows of another model: finish it with "
+                f"that model, or pass resume=False to start over"
             )
-        complete = self._header_size() + self._row_size() * journal["rows"]
-        if size < complete or targets < journal["target_bytes"]:
-            raise ValueError(f"{self.folder} is damaged: begin anew by resume=False")
-        return journal
+        committed = self._header_size() + self._row_size() * checkpoint["rows"]
+        if size < committed or targets < checkpoint["target_bytes"]:
+            raise ValueError(f"{self.folder} is damaged: pass resume=False to start over")
+        return checkpoint
 
 
 def target_lines(target: NDArray[Any]) -> bytes:
-    """Write targets as JSON, one on each line."""
+    """Return targets as JSON lines."""
     return "".join(json.dumps(value) + "\n" for value in target.tolist()).encode()
 
 
 def _header(n_rows: int, n_columns: int) -> bytes:
-    """Return the header of a .npy file, equally long for any number of rows."""
+    """Return the header of a ``.npy`` file; its length does not depend on the number of rows."""
     from io import BytesIO
 
     stream = BytesIO()
@@ -170,20 +174,20 @@ def _header(n_rows: int, n_columns: int) -> bytes:
     return stream.getvalue()
 
 
-def _opened(path: Path, size: int) -> IO[bytes]:
-    """Open a file for appending at that size; what stands behind it is cut off."""
+def _open_at(path: Path, size: int) -> IO[bytes]:
+    """Open a file for appending after its first ``size`` bytes; the rest is truncated."""
     file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - closed on exit
     file.truncate(size)
     file.seek(size)
     return file
 
 
-def _locked(path: Path, output: Path) -> IO[bytes]:
-    """Keep other processes out until the file is closed, at the latest when the process ends."""
+def _acquire_lock(path: Path, output: Path) -> IO[bytes]:
+    """Lock out other processes until the file is closed or this process ends."""
     file = open(path, "wb")  # noqa: SIM115 - closed on exit
     try:
         import fcntl
-    except ImportError:  # Windows, which would not delete the folder with an open file in it
+    except ImportError:  # Windows, which cannot delete a folder that holds an open file
         file.close()
         return file
     try:

@@ -1,4 +1,4 @@
-"""Collections that do not fit in memory: rows computed batch by batch, and samples."""
+"""Collections larger than memory: embedded batch by batch, or sampled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graphmover.io.partial import PartialRows, target_lines
 from graphmover.nodes.labels import label_codes
 
 Floats = NDArray[np.float64]
-#: Computes the rows of graphs, the first of which has that number in the source.
+#: Computes the rows of a batch; the integer is the index of its first graph in the source.
 Embed = Callable[[GraphBatch, int], Floats]
 
 
@@ -37,40 +37,40 @@ def write_rows(
     progress: str | None = None,
     total: int | None = None,
 ) -> int:
-    """Write a row per graph to a file, in the memory of one batch; return how many.
+    """Write one row per graph to a file, holding one batch in memory; return the number of rows.
 
     Parameters
     ----------
     embed : function
-        Computes the rows of a batch, whose first graph has that number; each must depend on its
-        graph alone.
+        Computes the rows of a batch, given the index of its first graph. Each row must depend
+        on its graph alone.
     names : array of str
-        Names of the columns.
+        Column names.
     model : str
-        A fingerprint of ``embed``.
+        Fingerprint of ``embed``.
     resume : bool
-        Go on with what an earlier run left. Its graphs are read again and must be the same.
+        Resume an interrupted run. Its graphs are read again and must be the same.
     progress : str, optional
-        The title of a progress bar.
+        Title of the progress bar; None shows no bar.
     total : int, optional
-        How many graphs there are, if that is known.
+        Number of graphs, if known.
     """
     with tqdm(total=total, desc=progress, unit="graph", disable=progress is None) as bar:
         if os.fspath(output) == "-":
-            return write_to_stdout(_computed(batches, embed, bar), names)
+            return write_to_stdout(_embedded(batches, embed, bar), names)
         finish = finisher_of(output)
         with PartialRows(output, len(names), model=model, resume=resume) as part:
             content = Content()
             if part.rows:
-                _start_at(part.rows, bar)
-            for batch in _new(batches, part, content):
+                _advance(part.rows, bar)
+            for batch in _remaining(batches, part, content):
                 content.add(batch)
                 part.append(embed(batch.graphs, part.rows), batch.target, content.digest())
                 bar.update(len(batch.graphs))
             if content.n_graphs < part.rows:
                 raise ValueError(
                     f"{part.folder} holds {part.rows} rows, but the source has only "
-                    f"{content.n_graphs} graphs: begin anew by resume=False"
+                    f"{content.n_graphs} graphs: pass resume=False to start over"
                 )
             finish(part, names)
             return part.rows
@@ -79,53 +79,53 @@ def write_rows(
 def sample_graphs(
     source: Any, n_graphs: int, *, random_state: RandomState = None, **options: Any
 ) -> tuple[Dataset, int]:
-    """Draw graphs evenly from a collection, in the memory of a batch and of the sample.
+    """Draw graphs uniformly from a collection, holding one batch and the sample in memory.
 
     Parameters
     ----------
     source, options
-        What `iter_batches` takes.
+        As for `iter_batches`.
     n_graphs : int
-        How many to draw; where there are no more, all are taken.
+        Sample size; a smaller collection is taken whole.
 
     Returns
     -------
     sample : Dataset
-        Graphs and targets in the order of the source.
+        Graphs and targets, in the order of the source.
     n_seen : int
-        The number of graphs in the source.
+        Number of graphs in the source.
     """
     rng = random_generator(random_state)
     kept: list[Dataset] = []
     keys = np.empty(0)
     highest, n_seen = np.inf, 0
     for batch in iter_batches(source, **options):
-        # One number for each graph of the source: those with the smallest are the sample.
+        # Each graph draws a random key; the graphs with the smallest keys are the sample.
         drawn = rng.random(len(batch.graphs))
         n_seen += len(drawn)
-        kept.append(_chosen(batch, drawn < highest))
+        kept.append(_subset(batch, drawn < highest))
         keys = np.concatenate([keys, drawn[drawn < highest]])
         if len(keys) > n_graphs:
             chosen = np.sort(np.argpartition(keys, n_graphs)[:n_graphs])
-            kept = [_chosen(_joined(kept, source), chosen)]
+            kept = [_subset(_join(kept, source), chosen)]
             keys = keys[chosen]
             highest = keys.max()
     if not kept:
         raise ValueError(f"{source} holds no graphs")
-    return _joined(kept, source), n_seen
+    return _join(kept, source), n_seen
 
 
-def _joined(parts: list[Dataset], source: Any) -> Dataset:
+def _join(parts: list[Dataset], source: Any) -> Dataset:
     with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
         return joined(parts)
 
 
-def _chosen(data: Dataset, which: NDArray[Any]) -> Dataset:
+def _subset(data: Dataset, which: NDArray[Any]) -> Dataset:
     target = None if data.target is None else data.target[which]
     return Dataset(data.name, data.graphs[which], target, data.target_names)
 
 
-def _computed(
+def _embedded(
     batches: Iterable[Dataset], embed: Embed, bar: Any
 ) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
     n_done = 0
@@ -135,8 +135,8 @@ def _computed(
         bar.update(len(batch.graphs))
 
 
-def _start_at(n_rows: int, bar: Any) -> None:
-    """Let a progress bar, if it is shown, begin where an earlier run stopped, and say so."""
+def _advance(n_rows: int, bar: Any) -> None:
+    """Start a visible progress bar where the interrupted run stopped, and say so."""
     if bar.disable:
         return
     bar.write(f"resuming after {n_rows} rows", file=sys.stderr)
@@ -144,8 +144,10 @@ def _start_at(n_rows: int, bar: Any) -> None:
     bar.refresh()
 
 
-def _new(batches: Iterable[Dataset], part: PartialRows, content: Content) -> Iterator[Dataset]:
-    """Yield graphs that have no row yet, after the others have proved to be the same."""
+def _remaining(
+    batches: Iterable[Dataset], part: PartialRows, content: Content
+) -> Iterator[Dataset]:
+    """Yield graphs without a row, after verifying that those with one are unchanged."""
     n_done = part.rows
     for batch in batches:
         n_old = min(n_done - content.n_graphs, len(batch.graphs))
@@ -156,22 +158,22 @@ def _new(batches: Iterable[Dataset], part: PartialRows, content: Content) -> Ite
         if content.n_graphs == n_done:
             if content.digest() != part.source:
                 raise ValueError(
-                    f"{part.folder} was begun with other graphs: finish it with those, or begin "
-                    f"anew by resume=False"
+                    f"{part.folder} was started with other graphs: finish it with those, or pass "
+                    f"resume=False to start over"
                 )
             if n_old < len(batch.graphs):
                 yield rows_of(batch, n_old)
 
 
 class Content:
-    """A fingerprint of graphs and targets that does not depend on how they are cut in batches."""
+    """Fingerprint of graphs and targets, independent of batch boundaries."""
 
     def __init__(self) -> None:
         self.n_graphs = 0
         self._columns = [hashlib.blake2b(digest_size=16) for _ in range(7)]
 
     def add(self, batch: Dataset) -> None:
-        """Take in the next graphs."""
+        """Add the next graphs."""
         graphs = batch.graphs
         columns: list[Any] = [
             graphs.node_counts,
@@ -187,5 +189,5 @@ class Content:
         self.n_graphs += len(graphs)
 
     def digest(self) -> str:
-        """Return what is the same for the same graphs and targets."""
+        """Return the fingerprint of all graphs and targets added so far."""
         return hashlib.blake2b(b"".join(column.digest() for column in self._columns)).hexdigest()
