@@ -1,8 +1,4 @@
-"""The promises of the design, one test each, on real and on highly symmetric graphs.
-
-1 exact, 2 invariant, 3 deterministic, 4 positive semi-definite, 5 bounded memory,
-6 bad input named (tests of each module), 7 no global state.
-"""
+"""The promises of docs/promises.md, by number, on real and on highly symmetric graphs."""
 
 import os
 import subprocess
@@ -11,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import real_dataset
-from graph_zoo import SYMMETRIC, renumbered
+from graph_zoo import SYMMETRIC, path, random_graph, renumbered, star
 
 import graphmover as gm
 
@@ -65,9 +61,25 @@ def test_2_invariant(name, variant):
     others = [renumbered(graphs[int(i)], rng) for i in order]
     assert np.abs(model.distances(others) - expected[order]).max() < 1e-8
     assert np.abs(model.transform(others) - model.transform(graphs)[order]).max() < 1e-8
-    # Where nothing is renumbered, order and batching change no bit.
+    # Order and batching alone change no bit.
     assert (model.distances(graphs[order]) == expected[order]).all()
     assert (np.vstack([model.distances(graph) for graph in graphs[:5]]) == expected[:5]).all()
+
+
+def test_2_invariant_for_large_graphs():
+    """A random graph, a torus with repeated eigenvalues, and a star, above 350 nodes."""
+    rng = np.random.default_rng(2)
+    torus = [
+        (20 * i + j, 20 * ((i + a) % 20) + (j + b) % 20)
+        for i in range(20)
+        for j in range(20)
+        for a, b in ((0, 1), (1, 0))
+    ]
+    graphs = [random_graph(rng, 400), gm.Graph(400, torus), star(400)]
+    model = fitted(graphs, n_components=16, max_random_nodes=6)
+    others = [renumbered(graph, rng) for graph in graphs]
+    assert np.abs(model.distances(others) - model.distances(graphs)).max() < 1e-6
+    assert np.abs(model.transform(others) - model.transform(graphs)).max() < 1e-6
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
@@ -82,6 +94,24 @@ def test_3_deterministic(name, monkeypatch):
     assert (fitted(graphs, n_jobs=2).transform(graphs) == expected).all()
 
 
+def test_3_deterministic_in_every_process():
+    """Labels are strings, whose built-in hashes differ between processes."""
+    program = """
+import hashlib
+import graphmover as gm
+atoms = [gm.Graph(5, [(0, 1), (1, 2), (2, 3), (i % 3, 4)], node_labels="CNOCH") for i in range(9)]
+vectors = gm.RandomGraphEmbedding(16, wl_iterations=1, random_state=0).fit_transform(atoms)
+print(hashlib.sha256(vectors.tobytes()).hexdigest())
+"""
+    digests = [
+        subprocess.check_output(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}
+        )
+        for seed in ("1", "2")
+    ]
+    assert digests[0] == digests[1]
+
+
 @pytest.mark.parametrize("name", COLLECTIONS)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_4_positive_semi_definite(name, variant):
@@ -93,7 +123,7 @@ def test_4_positive_semi_definite(name, variant):
 
 
 def test_5_bounded_memory():
-    """Four times the graphs must not take more memory beyond the input and Z."""
+    """Eight times the graphs take no more memory beyond the input and Z."""
     program = """
 import resource, sys
 import numpy as np
@@ -109,9 +139,76 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     grown = [
         int(subprocess.check_output([sys.executable, "-c", program, times])) for times in ("1", "8")
     ]
-    embedded_nodes = 7 * 2_000 * 45 * 6 * 8 / 1024  # what keeping all node embeddings would add
+    embedded_nodes = 7 * 2_000 * 45 * 6 * 8 / 1024  # to keep all node embeddings would add this
     output = 7 * 2_000 * 8 * 8 / 1024
     assert grown[1] - grown[0] < output + embedded_nodes / 4
+
+
+@pytest.mark.parametrize(
+    "bad, value",
+    [
+        (np.array([[0, -1], [-1, 0]]), "-1"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "nan"),
+        (np.zeros((2, 3)), "(2, 3)"),
+        (None, "NoneType"),
+        ("C", "str"),
+    ],
+    ids=["negative weight", "weight nan", "not square", "None", "string"],
+)
+def test_6_bad_graphs_are_named(bad, value):
+    good = [star(5), star(7), path(4)]
+    model = fitted(good, n_components=4)
+    for method in (model.fit, model.transform, model.fit_transform, model.distances, model.kernel):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            method([*good, bad])
+        assert str(caught.value).startswith("graph 3: ")
+        assert value in str(caught.value)
+        assert "expected" in str(caught.value) or "must" in str(caught.value)
+    assert model.transform(good).shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("n_components", 0),
+        ("gamma", -1.0),
+        ("max_random_nodes", 2.5),
+        ("n_dimensions", "4"),
+        ("node_embedding", "spectral"),
+        ("node_mass", "heavy"),
+        ("sampling", "normal"),
+        ("use_node_labels", "yes"),
+        ("wl_iterations", -1),
+        ("device", "tpu"),
+        ("n_jobs", 0),
+        ("random_state", "seed"),
+    ],
+)
+def test_6_bad_parameters_are_named(name, value):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        gm.RandomGraphEmbedding(**{name: value}).fit([star(5), path(4)])
+    for part in (name, "must", repr(value)):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new file", "existing file"])
+def test_6_nothing_half_written_is_left(there, tmp_path):
+    """Every writer fails at its third graph; an existing file keeps its content."""
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("networkx")
+    model = fitted([star(5), path(4)], n_components=4)
+    for name in ("g.parquet", "g.jsonl", "z.npy", "z.npz", "z.parquet", "z.csv"):
+        output = tmp_path / name
+        if there:
+            output.write_text("before")
+        graphs = iter([star(5), path(4), None])
+        with pytest.raises(TypeError, match="graph 2: "):
+            if name.startswith("g"):
+                gm.write_graphs(graphs, output, batch_size=1)
+            else:
+                model.transform_to(graphs, output)
+        assert not there or output.read_text() == "before"
+    assert len(list(tmp_path.iterdir())) == (6 if there else 0)
 
 
 @pytest.mark.parametrize("name", ["MUTAG"])
@@ -129,7 +226,7 @@ def test_7_no_global_state(name, tmp_path, monkeypatch):
         assert networkx.utils.graphs_equal(graph, copy)
 
 
-def test_7_blas_threads_are_what_they_were():
+def test_7_blas_threads_are_restored():
     threadpoolctl = pytest.importorskip("threadpoolctl")
     from graphmover._utils.parallel import single_threaded_blas
 

@@ -1,4 +1,4 @@
-"""What the README says is true: its Python runs, and its commands exist."""
+"""The README is true: its Python examples run, and its commands exist."""
 
 import re
 import subprocess
