@@ -203,8 +203,8 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (2, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),
         (2, ["convert", "TOY", "x.xls"], "it must end in .parquet, .jsonl"),
         (1, ["evaluate", "TOY", "--folds", "20"], "expected 20 or more with --folds 20"),
-        (1, ["datasets", "nothing-like-it"], "no set of the collection is like that"),
-        (1, ["datasets", "MUTGA"], "no set of the collection is like that. Did you mean MUTAG"),
+        (1, ["datasets", "nothing-like-it"], "no data set of the collection matches"),
+        (1, ["datasets", "MUTGA"], "no data set of the collection matches. Did you mean MUTAG"),
         (1, ["convert", "TOY.zip", "x.jsonl"], "or zip TOY.zip. Did you mean the name TOY?"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "wide"], "--gamma: must be a positive"),
         (2, ["embed", "TOY", "-o", "z.npy", "-r", "0"], "Invalid value for '--components'"),
@@ -389,7 +389,7 @@ def test_evaluate(tu_folder, tmp_path):
     assert "'GCN' is none of RGE(RF)" in wrong.stderr
     vain = run(*command, "--method", "EMD", "--gamma", "7")
     assert vain.returncode == 2
-    assert "leave out --gamma: --method has a grid of its own for it" in vain.stderr
+    assert "leave out --gamma: --method has its own hyperparameter grid" in vain.stderr
     other = run(*command, "--seed", "1", "--journal", "j.jsonl", cwd=tmp_path)
     assert "j.jsonl is the journal of another evaluation, --seed 0 not --seed 1" in other.stderr
 
@@ -464,6 +464,6 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(tmp_path):
     _, shown = process.communicate(timeout=5)
     assert process.returncode == 130
     assert "Traceback" not in shown
-    end = "graphmover: the same command will go on from here\ngraphmover: interrupted\n"
+    end = "graphmover: run the same command again to resume\ngraphmover: interrupted\n"
     assert shown.endswith(end)
     assert [file.name for file in tmp_path.iterdir()] == ["z.csv.part"]

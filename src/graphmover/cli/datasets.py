@@ -12,7 +12,7 @@ from graphmover.cli.options import Json
 
 
 class Category(StrEnum):
-    """What graphs stand for."""
+    """What the graphs represent."""
 
     bioinformatics = "bioinformatics"
     molecules = "molecules"
@@ -23,19 +23,21 @@ class Category(StrEnum):
 
 def datasets(
     contains: Annotated[
-        str, typer.Argument(help="A part of the name.", show_default=False, metavar="CONTAINS")
+        str, typer.Argument(help="Part of the name.", show_default=False, metavar="CONTAINS")
     ] = "",
-    category: Annotated[Category | None, typer.Option(help="What graphs stand for.")] = None,
+    category: Annotated[Category | None, typer.Option(help="What the graphs represent.")] = None,
     max_graphs: Annotated[
         int | None, typer.Option(min=0, help="The largest number of graphs.")
     ] = None,
     node_labels: Annotated[
         bool | None,
-        typer.Option("--node-labels/--no-node-labels", help="With node labels, or without."),
+        typer.Option(
+            "--node-labels/--no-node-labels", help="Only data sets with node labels, or without."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the sets of the TU collection, which go by name wherever a source is asked for."""
+    """List the data sets of the TU collection; their names work wherever a SOURCE is expected."""
     from graphmover.datasets import catalogue
     from graphmover.datasets.catalogue import did_you_mean
 
@@ -49,7 +51,7 @@ def datasets(
         print(json.dumps([info._asdict() for info in found]))
         return
     if not found:
-        raise ValueError(f"no set of the collection is like that.{did_you_mean(contains)}")
+        raise ValueError(f"no data set of the collection matches.{did_you_mean(contains)}")
     width = max(len(info.name) for info in found)
     print(f"{'name':<{width}}  {'category':<14}    graphs  classes    nodes     edges  has")
     for info in found:
@@ -59,7 +61,7 @@ def datasets(
             "node attributes": info.node_attributes,
             "edge attributes": info.edge_attributes,
             "real targets": info.n_targets,
-            "times": info.temporal,
+            "timestamps": info.temporal,
         }
         print(
             f"{info.name:<{width}}  {info.category:<14}  {info.n_graphs:>8}  "

@@ -28,7 +28,7 @@ def demo(
     jobs: Jobs = -1,
     seed: Seed = 0,
 ) -> None:
-    """Make families of graphs, embed them, tell them apart, and draw them."""
+    """Generate six families of graphs, embed, classify and plot them."""
     from graphmover.demo import draw_embedding, require_picture, run_demo
 
     drawn, lacking = picture or _PICTURE, ""
@@ -47,7 +47,7 @@ def demo(
     print("matched in size and density; linear SVM, 5-fold cross-validation\n")
     print_scores(scores)
     if lacking:
-        print(f"graphmover: no picture is drawn: {lacking}", file=sys.stderr)
+        print(f"graphmover: no picture drawn: {lacking}", file=sys.stderr)
         return
     draw_embedding(vectors, data, drawn)
     print(f"\nPicture: {drawn}")

@@ -39,7 +39,7 @@ def embed(
         Path | None,
         typer.Option(
             *("--model", "-m"),
-            help="Use this fitted model (.npz); where there is no such file, fit and save it.",
+            help="Use this fitted model (.npz); if the file does not exist, fit and save it.",
         ),
     ] = None,
     target_column: TargetColumn = None,
@@ -53,12 +53,14 @@ def embed(
 ) -> None:
     """Turn a collection of graphs into a matrix, one row per graph.
 
-    After a crash, a kill or Ctrl-C the same command goes on where it stopped.
+    After a crash, a kill or Ctrl-C the same command resumes where it stopped.
     """
     from graphmover._utils.files import require_other_file, require_writable
     from graphmover.io.output import finisher_of
 
-    if str(output) != "-":  # what cannot be written is an error before the work, not after it
+    if (
+        str(output) != "-"
+    ):  # an output that cannot be written is an error before the work, not after it
         with checking_options():
             finisher_of(output)
         require_other_file(source, output)
@@ -67,7 +69,7 @@ def embed(
     rows = None
     if not hasattr(embedding, "random_graphs_"):
         fitted = fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
-        if fitted is not None:  # a small source is read, and its distances are computed, once
+        if fitted is not None:  # a small source is read, and its distances computed, only once
             (graphs, rows), target_column = fitted, None
     try:
         n_graphs, n_features = embedding._write_vectors(
@@ -75,7 +77,7 @@ def embed(
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():
-            print("graphmover: the same command will go on from here", file=sys.stderr)
+            print("graphmover: run the same command again to resume", file=sys.stderr)
         raise
     if as_json:
         print(json.dumps({"output": str(output), "graphs": n_graphs, "features": n_features}))

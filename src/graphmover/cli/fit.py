@@ -28,7 +28,7 @@ def fit(
     fit_graphs: FitGraphs = 10_000,
     quiet: Quiet = False,
 ) -> None:
-    """Draw random graphs from a collection, and save the fitted model."""
+    """Fit to a collection of graphs, and save the model."""
     fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
 
 

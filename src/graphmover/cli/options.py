@@ -118,11 +118,11 @@ def _estimator(context: typer.Context, options: dict[str, Any]) -> RandomGraphEm
 
     values = {name: _value(name, options[argument_of(name)]) for name in PARAMETERS}
     if context.params.get("method"):
-        _refuse(context, _DESCRIBING, "--method has a grid of its own for it")
+        _reject(context, _DESCRIBING, "--method has its own hyperparameter grid")
     model: Path | None = context.params.get("model")
     if model is not None and context.command.name != "fit" and model.exists():
         remedy = "name a file that does not exist yet, and a new model is fitted and saved"
-        _refuse(context, _FITTING, f"{model} is fitted already; or {remedy}")
+        _reject(context, _FITTING, f"{model} is fitted already; or {remedy}")
         embedding = RandomGraphEmbedding.load(model)
         unaffected = [name for name in PARAMETERS if not PARAMETERS[name].affects_vectors]
         embedding.set_params(**{name: values[name] for name in unaffected})
@@ -145,7 +145,7 @@ _FITTING = [
 ]
 
 
-def _refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
+def _reject(context: typer.Context, names: Iterable[str], reason: str) -> None:
     """Reject options that would have no effect."""
     for name in names:
         source = context.get_parameter_source(name)

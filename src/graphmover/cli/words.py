@@ -1,4 +1,4 @@
-"""Errors speak of Python's parameters; on the command line these have other names."""
+"""Translate error messages: Python's parameters have other names on the command line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PARAMETER = re.compile(
 
 
 def in_words_of_options(message: str) -> str:
-    """Replace Python's names in a message by those of the command line."""
+    """Replace parameter names in a message by the names of options."""
 
     def option(match: re.Match[str]) -> str:
         alone, name, _, value = match.groups()
@@ -47,7 +47,7 @@ def in_words_of_options(message: str) -> str:
 
 @contextmanager
 def checking_options() -> Iterator[None]:
-    """Make what a check of options refuses wrong use of the command line."""
+    """Report a ValueError inside the block as wrong use of the command line."""
     try:
         yield
     except ValueError as error:
