@@ -22,8 +22,10 @@ import numpy as np
 
 import graphmover as gm
 from graphmover._utils.parallel import chunks
-from graphmover.backends import cuda as _cuda_pipeline
-from graphmover.nodes.embeddings import node_codes, node_degrees, node_masses
+from graphmover.backends import BACKENDS
+from graphmover.nodes.embed import NodeRecipe, node_codes
+from graphmover.nodes.masses import node_degrees, node_masses
+from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.random_graphs import sample_random_graphs
 from graphmover.transport.cuda import engine as _cuda
 from graphmover.transport.cuda import schedule as _cuda_plan
@@ -123,17 +125,19 @@ def pipeline():
 
         def host_arrays():
             degrees = node_degrees(graphs, 0)
-            return degrees, node_masses(graphs, degrees, "degree"), node_codes(graphs, True, 0)
+            masses = node_masses(graphs, degrees, "degree")
+            return degrees, masses, node_codes(graphs, NodeRecipe(6))
 
         degrees, masses, labels = host_arrays()
-        points = _cuda_pipeline._eigenvectors(graphs, degrees, 6, 0)
+        eigenvectors = NODE_EMBEDDINGS["laplacian"].points_on_gpu
+        points = eigenvectors(Work(graphs, degrees, 6))
         arrays = points, cp.asarray(masses), graphs.offsets, cp.asarray(labels)
         x = prepare_on_device(*arrays)
         distances = _cuda.distances_on_device(x, y)
         out = np.empty(distances.shape)
         parts = [
             host_arrays,
-            lambda: _cuda_pipeline._eigenvectors(graphs, degrees, 6, 0),
+            lambda: eigenvectors(Work(graphs, degrees, 6)),
             lambda: prepare_on_device(*arrays),
             lambda: _cuda.distances_on_device(x, y),
             lambda: cp.exp(distances * -model.gamma_),
@@ -211,14 +215,15 @@ def million():
     seconds = time.perf_counter() - start
     expected = model.transform(graphs)
     error = np.abs(features[: len(graphs)] - expected).max() / expected.max()
-    work, most = _cuda.chunking(batch.node_counts, on_device(model.random_graphs_))
-    parts = list(chunks(work, most))
+    backend = BACKENDS["cuda"]
+    chunking = backend.chunking(batch.node_counts, backend.prepare(model.random_graphs_), None)
+    parts = list(chunks(chunking.work, chunking.most))
     print(f"{len(batch)} graphs of NCI1, renumbered, R = 256: {seconds:.2f} s; ", end="")
     print(f"largest difference to the originals {error:.1e} of the largest feature")
     print(
         f"host memory: the graphs {n_bytes(batch) / 1e6:.0f} MB, Z {features.nbytes / 1e6:.0f} MB, "
         f"all else {(taken - features.nbytes) / 1e6:.0f} MB at its peak; {len(parts)} chunks, "
-        f"{_cuda_pipeline._THREADS} at a time, of {n_bytes(batch[parts[0]]) / 1e6:.0f} MB of "
+        f"{chunking.n_threads} at a time, of {n_bytes(batch[parts[0]]) / 1e6:.0f} MB of "
         f"graphs and {8 * 256 * parts[0].stop / 1e6:.0f} MB of Z each",
         flush=True,
     )

@@ -15,7 +15,8 @@ from graph_zoo import random_nodes
 
 import graphmover as gm
 from graphmover._utils.cuda import gpu_is_there
-from graphmover.backends import cuda as _cuda_pipeline
+from graphmover.backends import BACKENDS
+from graphmover.nodes.embed import NodeRecipe
 from graphmover.transport.cuda import schedule as _cuda_plan
 
 pytestmark = [
@@ -70,10 +71,10 @@ def test_points_of_small_and_large_graphs():
     graphs = gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
     star = gm.Graph(400, [(0, i) for i in range(1, 400)])
     batch = gm.as_graph_batch([*graphs, star, gm.Graph(1, []), gm.Graph(0, [])])
-    on_gpu = _cuda_pipeline.embed_nodes_on_gpu(batch, 6, use_node_labels=False, wl_iterations=0)
+    on_gpu = BACKENDS["cuda"].nodes(batch, NodeRecipe(6, use_node_labels=False))
     expected = gm.embed_nodes(batch, 6, use_node_labels=False)
-    np.testing.assert_allclose(on_gpu.points, expected.points, atol=1e-8)
-    np.testing.assert_array_equal(on_gpu.masses, expected.masses)
+    np.testing.assert_allclose(on_gpu.points.get(), expected.points, atol=1e-8)
+    np.testing.assert_array_equal(on_gpu.masses.get(), expected.masses)
 
 
 @pytest.mark.parametrize("wl_iterations, sampling", [(0, "anchor"), (2, "anchor"), (0, "uniform")])

@@ -31,9 +31,7 @@ def datasets(
     ] = None,
     node_labels: Annotated[
         bool | None,
-        typer.Option(
-            "--node-labels/--no-node-labels", help="Only data sets with node labels, or without."
-        ),
+        typer.Option("--node-labels/--no-node-labels", help="With node labels, or without."),
     ] = None,
     as_json: Json = False,
 ) -> None:

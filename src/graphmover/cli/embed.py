@@ -58,9 +58,7 @@ def embed(
     from graphmover._utils.files import require_other_file, require_writable
     from graphmover.io.output import finisher_of
 
-    if (
-        str(output) != "-"
-    ):  # an output that cannot be written is an error before the work, not after it
+    if str(output) != "-":  # an unwritable output is an error before the work
         with checking_options():
             finisher_of(output)
         require_other_file(source, output)
