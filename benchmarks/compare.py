@@ -1,4 +1,4 @@
-"""Two versions of graphmover side by side: is anything slower than before?
+"""Two versions of graphmover side by side, to see whether anything became slower.
 
 python benchmarks/compare.py ../other/src [--device cuda] [--rounds 5]
 
