@@ -66,7 +66,7 @@ def main() -> None:
                 n_repeats=chosen.repeats,
                 n_jobs=chosen.jobs,
                 device=chosen.device,
-                journal=folder / f"options-{name}.journal",
+                checkpoint=folder / f"options-{name}.checkpoint",
                 progress=True,
             )
             [row] = result.summary()

@@ -42,7 +42,7 @@ def main() -> None:
                 selection=rule,
                 n_jobs=options.jobs,
                 device=options.device,
-                journal=folder / f"selection-{name}.journal",
+                checkpoint=folder / f"selection-{name}.checkpoint",
                 progress=True,
             ).summary()
             del row["choices"]

@@ -84,7 +84,7 @@ def main() -> None:
                 n_repeats=repeats,
                 n_jobs=options.jobs,
                 device=options.device,
-                journal=folder / f"{name}.journal",
+                checkpoint=folder / f"{name}.checkpoint",
                 progress=True,
             )
             [row] = result.summary()

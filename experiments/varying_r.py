@@ -34,7 +34,7 @@ VARIANTS = ["RGE(RF)", "RGE(ASG)", "RGE(ASG)+labels"]
 
 def embedding_seconds(data: gm.Dataset, method: Method, n_components: int, **where: Any) -> float:
     """Return the time of embedding all graphs with so many random graphs."""
-    [point] = method.points()
+    [point] = method.search_space.hyperparameters()
     model = method.embedding.set_params(
         n_components=n_components, random_state=0, **point._asdict(), **where
     )
@@ -101,7 +101,7 @@ def main() -> None:
                 n_repeats=options.repeats,
                 n_jobs=options.jobs,
                 device=options.device,
-                journal=folder / f"varying_r-{name}.journal",
+                checkpoint=folder / f"varying_r-{name}.checkpoint",
                 progress=True,
             )
             where = {"n_jobs": options.jobs, "device": options.device}

@@ -373,7 +373,7 @@ def test_convert_and_info(tu_folder, tmp_path):
 
 def test_evaluate(tu_folder, tmp_path):
     command = ["evaluate", str(tu_folder), "-r", "16", "--folds", "3", "--repeats", "2", "-q"]
-    answer = run(*command, "--json", "--journal", "j.jsonl", cwd=tmp_path)
+    answer = run(*command, "--json", "--checkpoint", "j.jsonl", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     found = json.loads(answer.stdout)
     scores = {score["method"]: score["mean"] for score in found["summary"]}
@@ -381,17 +381,17 @@ def test_evaluate(tu_folder, tmp_path):
     assert scores["RGE(ASG)+labels, D_max = 20, d = 4"] > 0.8  # cycles and paths
     assert len(found["folds"]) == 3 * 2 * 3
     assert {row["max_random_nodes"] for row in found["folds"]} == {None, 20}
-    shown = run(*command, "--method", "EMD", "--journal", "j.jsonl", cwd=tmp_path).stdout
+    shown = run(*command, "--method", "EMD", "--checkpoint", "j.jsonl", cwd=tmp_path).stdout
     assert re.search(r"majority class +50\.0 \+- +0\.0 %", shown)
     assert re.search(r"EMD +\d+\.\d \+- ", shown)
     wrong = run(*command, "--method", "GCN")
     assert wrong.returncode == 2
-    assert "'GCN' is none of RGE(RF)" in wrong.stderr
+    assert "'GCN' is not one of RGE(RF)" in wrong.stderr
     vain = run(*command, "--method", "EMD", "--gamma", "7")
     assert vain.returncode == 2
     assert "leave out --gamma: --method has its own hyperparameter grid" in vain.stderr
-    other = run(*command, "--seed", "1", "--journal", "j.jsonl", cwd=tmp_path)
-    assert "j.jsonl is the journal of another evaluation, --seed 0 not --seed 1" in other.stderr
+    other = run(*command, "--seed", "1", "--checkpoint", "j.jsonl", cwd=tmp_path)
+    assert "j.jsonl is the checkpoint of another evaluation, --seed 0 not --seed 1" in other.stderr
 
 
 def test_datasets():

@@ -23,24 +23,24 @@ def evaluate(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Beside both baselines, one of the paper's, with its grid: RGE(RF), RGE(ASG), "
-            "RGE(ASG)+labels, WL-RGE(ASG), EMD, EMD+labels. May be repeated.",
+            help="A method of the paper, with its hyperparameter grid, beside both baselines: "
+            "RGE(RF), RGE(ASG), RGE(ASG)+labels, WL-RGE(ASG), EMD, EMD+labels. May be repeated.",
             show_default="the embedding that the options describe",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions, each shuffled anew.")] = 1,
-    journal: Annotated[
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other shuffles.")] = 1,
+    checkpoint: Annotated[
         Path | None,
-        typer.Option(help="File of finished folds: after a kill, the same command goes on."),
+        typer.Option(help="File of finished folds: after a kill, the same command resumes."),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell how well the classes of a collection can be told from the vectors.
+    """Cross-validate how well the vectors predict the classes of a collection.
 
-    In every fold random graphs are drawn, and all that can be chosen is chosen, on the training
-    part. --json has every choice of every fold.
+    In every fold random graphs are drawn from the training set, and all choices are made on it.
+    --json has every choice of every fold.
     """
     from graphmover.datasets import read_graphs
     from graphmover.evaluation import evaluate as cross_validate
@@ -49,7 +49,7 @@ def evaluate(
     for name in method or []:
         if name not in paper_methods():
             known = ", ".join(paper_methods())
-            raise typer.BadParameter(f"{name!r} is none of {known}", param_hint="--method")
+            raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--method")
 
     data = read_graphs(source, target_column=target_column)
     if data.target is None:
@@ -64,7 +64,7 @@ def evaluate(
         random_state=embedding.random_state,
         n_jobs=embedding.n_jobs,
         device=embedding.device,
-        journal=journal,
+        checkpoint=checkpoint,
         progress=not quiet,
     )
     if as_json:

@@ -7,9 +7,9 @@ from typing import Any
 
 
 def print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
-    """Print accuracies, a line per method: the summary of an evaluation.
+    """Print the summary of an evaluation, a line per method.
 
-    The deviation is that of the means of repetitions, or of folds where there is but one.
+    The standard deviation is that of the means of repetitions, or of folds if there is only one.
     """
     names = [_name(score) for score in scores]
     width = max(map(len, names))

@@ -1,69 +1,59 @@
-"""How well classes can be told: nested, repeated cross-validation in which nothing leaks."""
+"""Nested, repeated cross-validation in which nothing leaks from the test folds."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import reprlib
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from tqdm import tqdm
 
 from graphmover import __version__
 from graphmover._utils.checks import require_whole
 from graphmover._utils.parallel import number_of_threads
-from graphmover.backends import backend_for
-from graphmover.embedding import RandomGraphEmbedding
-from graphmover.evaluation.emd_kernel_matrix import emd_kernel, negative_part
-from graphmover.evaluation.folds import FINAL_GRAPHS, LOOKS, Fold, Rows, bags_of_nodes
-from graphmover.evaluation.journal import Journal
-from graphmover.evaluation.methods import (
-    BASELINES,
-    MAJORITY,
-    AnyMethod,
-    EMDKernel,
-    KernelMatrices,
-    Method,
-    paper_methods,
-)
-from graphmover.evaluation.running import Task, finish
-from graphmover.evaluation.selection import INNER_FOLDS, STRENGTHS
-from graphmover.evaluation.svm import SVM_C
-from graphmover.evaluation.table import Evaluation
-from graphmover.evaluation.target import classes_of
-from graphmover.graphs.batch import GraphBatch
+from graphmover.evaluation.checkpoint import Checkpoint
+from graphmover.evaluation.emd_kernel_matrix import emd_kernel
+from graphmover.evaluation.folds import stratified_folds
+from graphmover.evaluation.kernels import negative_part
+from graphmover.evaluation.methods import BASELINES, as_method
+from graphmover.evaluation.methods.emd_kernel import EMDKernel
+from graphmover.evaluation.methods.fold_by_fold import FoldByFold
+from graphmover.evaluation.methods.paper import paper_methods
+from graphmover.evaluation.methods.precomputed import PrecomputedKernels
+from graphmover.evaluation.methods.random_graph_embedding import Method
+from graphmover.evaluation.methods.vertex_histogram import vertex_histograms
+from graphmover.evaluation.protocol import EvaluationMethod, Problem, Row
+from graphmover.evaluation.table import COLUMNS, Evaluation
+from graphmover.evaluation.target import encoded_classes
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.io.streaming import Content
+from graphmover.transport import device_for
 
 __all__ = [
     "EMDKernel",
     "Evaluation",
-    "KernelMatrices",
+    "EvaluationMethod",
+    "FoldByFold",
     "Method",
-    "bags_of_nodes",
+    "PrecomputedKernels",
     "emd_kernel",
     "evaluate",
     "negative_part",
     "paper_methods",
+    "vertex_histograms",
 ]
 
 SELECTIONS = ("ridge", "svm")
-
-#: Every row has these, in this order.
-_COLUMNS = (
-    *("method", "n_components", "repeat", "fold", "accuracy", "max_random_nodes", "n_dimensions"),
-    *("wl_iterations", "gamma", "ridge_strength", "kernel", "C", "selection_accuracy"),
-    *("inner_accuracy", "negative_eigenvalues", "negative_share", "seconds"),
-)
 
 
 def evaluate(
     graphs: Any,
     y: ArrayLike,
-    methods: Iterable[AnyMethod | RandomGraphEmbedding] = (*BASELINES, "RGE(ASG)"),
+    methods: Iterable[Any] = (*BASELINES, "RGE(ASG)"),
     *,
     n_components: int | Sequence[int] = 256,
     n_folds: int = 10,
@@ -72,15 +62,16 @@ def evaluate(
     random_state: int = 0,
     n_jobs: int | None = None,
     device: str = "cpu",
-    journal: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Evaluation:
-    """Cross-validate methods on the same stratified folds, choosing on training parts alone.
+    """Score methods by nested cross-validation on the same stratified folds.
 
-    In every fold random graphs come from the training part, the setting with the best
-    leave-one-out accuracy of ridge classification there is taken, then the C of a linear SVM
-    by inner folds of it; the test part is looked at once. All folds share distances, which
-    serve all gamma, C and numbers of random graphs.
+    In every fold all choices are made on the training set, and the test fold is used once. For
+    random graph embeddings, random graphs are drawn from the training graphs, hyperparameters are
+    chosen by the leave-one-out accuracy of ridge classification, with successive halving, and
+    then the C of a linear SVM by inner folds. All folds share distances, which serve all gamma, C
+    and numbers of random graphs.
 
     Parameters
     ----------
@@ -88,25 +79,32 @@ def evaluate(
     y : array-like of shape (len(graphs),)
         A class for each graph.
     methods : iterable
-        Names ("majority class", "bag of nodes", or one of `paper_methods`), `Method`,
-        `EMDKernel` or `KernelMatrices` objects of your own, or estimators, whose parameters
-        are then fixed.
+        Any of:
+
+        - a name: "majority class", "bag of nodes" (vertex histograms) or one of `paper_methods`;
+        - a `Method`, `EMDKernel` or `PrecomputedKernels`, or an `EvaluationMethod` of your own;
+        - a `RandomGraphEmbedding`, whose parameters are then fixed;
+        - any other scikit-learn estimator whose ``fit`` takes graphs: a classifier, or a
+          transformer, whose features go into the linear SVM. A clone is fitted to the training
+          graphs of each fold, with ``random_state`` parameters set from ``random_state`` below;
+        - a pair (name, estimator).
     n_components : int or sequence of int
-        Random graphs; of several numbers each gets its own rows, and the smaller use the first
-        columns of the largest. An estimator has its own number.
+        Numbers of random graphs; each gets its own rows, and the smaller ones use the first
+        columns of the largest. A `RandomGraphEmbedding` has its own number.
     n_folds, n_repeats : int
-        Stratified folds, and how often they are drawn anew.
+        Stratified folds, and repetitions with other shuffles.
     selection : {"ridge", "svm"}
-        "svm" tries every C at every setting by inner folds: the full search, many times slower.
+        "svm" compares all candidates of a hyperparameter grid by the inner folds of SVMs with
+        every C: the exhaustive search, many times slower.
     random_state : int
-        Decides folds and random graphs.
+        Determines folds and random graphs.
     n_jobs : int or None
         Threads, for distances and for folds; None is 1, -1 is all cores. Results do not
         depend on it.
     device : {"cpu", "cuda", "auto"}
-        What computes distances, compares finalists and fits SVMs.
-    journal : path, optional
-        A file that keeps the results of finished folds: the same call goes on after a kill, and
+        The device that computes distances, compares finalists and fits SVMs.
+    checkpoint : path, optional
+        A file that keeps the results of finished folds: the same call resumes after a kill, and
         one with more repetitions or methods adds to it.
     progress : bool
         Show progress and the time left on standard error.
@@ -124,6 +122,16 @@ def evaluate(
     >>> result = evaluate(graphs, families, ["majority class", embedding], n_folds=3)
     >>> [row["method"] for row in result.summary()]
     ['majority class', 'RGE(ASG), D_max = 20, d = 4']
+
+    A pipeline that classifies graphs is a method too:
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> pipeline = make_pipeline(embedding, StandardScaler(), LogisticRegression())
+    >>> result = evaluate(graphs, families, [("logistic", pipeline)], n_folds=3)
+    >>> [row["method"] for row in result.summary()]
+    ['logistic']
     """
     batch = as_graph_batch(graphs)
     require_whole("n_folds", n_folds, least=2)
@@ -131,140 +139,67 @@ def evaluate(
     require_whole("random_state", random_state, least=0)
     if selection not in SELECTIONS:
         raise ValueError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
-    target = classes_of(y, len(batch), n_folds)
+    classes, target = encoded_classes(y, len(batch), n_folds)
+    numbers = _ascending(n_components)
+    if isinstance(methods, str) or not isinstance(methods, Iterable):
+        raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
+    chosen = [as_method(method, batch) for method in methods]
+    if not chosen:
+        raise ValueError("methods is empty, expected names or objects")
+    _require_different_rows(chosen, numbers)
+    for method in chosen:
+        method.require_evaluable(batch)
+    number_of_threads(n_jobs)  # raises errors, like the next, even if no fold is left to compute
+    device_for(device, 0)
+    folds = stratified_folds(target, n_folds, n_repeats, random_state)
+    content = Content()
+    content.add(Dataset("", batch, target))
+    shared: dict[str, str | int] = {"graphs or classes": content.digest(), "n_folds": int(n_folds)}
+    shared |= {"random_state": int(random_state), "version": __version__}
+    finished = Checkpoint(checkpoint, shared)
+    problem = Problem(
+        batch, target, classes, folds, numbers, selection, random_state, n_jobs, device
+    )
+    return Evaluation([row for m in chosen for row in _rows(m, problem, finished, progress)])
+
+
+def _rows(
+    method: EvaluationMethod, problem: Problem, finished: Checkpoint, progress: bool
+) -> list[Row]:
+    """Score the folds that are not finished, and return the rows of all."""
+    keys = method.checkpoint_keys(problem)
+    left = {number: key for number, key in enumerate(keys) if key not in finished}
+    n_folds = len(problem.folds)
+    if left:
+        if progress and len(left) < n_folds:
+            done = f"{n_folds - len(left)} of {n_folds} folds are in the checkpoint"
+            tqdm.write(f"{method.name}: {done}", sys.stderr)
+        method.score_folds(problem, left, finished, method.name if progress else None)
+    rows = []
+    for fold, key in zip(problem.folds, keys, strict=True):
+        for row in finished[key]:
+            complete = {"method": method.name, "repeat": fold.repeat, "fold": fold.place, **row}
+            rows.append({column: complete.get(column) for column in COLUMNS})
+    return rows
+
+
+def _ascending(n_components: int | Sequence[int]) -> list[int]:
     listed = isinstance(n_components, Sequence | np.ndarray) and not isinstance(n_components, str)
     several: list[Any] = [*n_components] if listed else [n_components]  # type: ignore[misc]
     for number in several:
         require_whole("n_components", number, least=1)
     if not several:
         raise ValueError("n_components is empty, expected numbers of random graphs")
-    numbers = sorted({int(number) for number in several})
-    if isinstance(methods, str) or not isinstance(methods, Iterable):
-        raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
-    chosen = [_method(method, batch) for method in methods]
-    if not chosen:
-        raise ValueError("methods is empty, expected names or objects")
-    _require_different_names(chosen)
-    for method, _ in chosen:
-        _require_evaluable(method, batch)
-    number_of_threads(n_jobs)  # refuses, as the next does, even where no fold is left to compute
-    backend_for(device, 0)
-    folds = _split(target, n_folds, n_repeats, random_state)
-    content = Content()
-    content.add(Dataset("", batch, target))
-    shared: dict[str, str | int] = {"graphs or classes": content.digest(), "n_folds": int(n_folds)}
-    shared |= {"random_state": int(random_state), "version": __version__}
-    finished = Journal(journal, shared)
-    task = Task(batch, target, folds, selection, random_state, n_jobs, device)
-    rows: Rows = []
-    for method, fixed in chosen:
-        own = [fixed] if fixed else numbers
-        name = _name_of(method)
-        keys = _keys(method, own, selection, folds)
-        todo = {number: key for number, key in enumerate(keys) if key not in finished}
-        if todo:
-            finish(method, task, own, todo, finished, name if progress else None)
-        for fold in folds:
-            repeat, number = divmod(fold.number, n_folds)
-            found = {"method": name, "repeat": repeat, "fold": number}
-            for row in finished[keys[fold.number]]:
-                complete = {**found, **row}
-                rows.append({column: complete.get(column) for column in _COLUMNS})
-    return Evaluation(rows)
+    return sorted({int(number) for number in several})
 
 
-def _name_of(method: AnyMethod) -> str:
-    return method if isinstance(method, str) else method.name
-
-
-def _require_different_names(chosen: list[tuple[AnyMethod, int | None]]) -> None:
+def _require_different_rows(methods: list[EvaluationMethod], n_components: list[int]) -> None:
     known: set[tuple[str, int | None]] = set()
-    for method, fixed in chosen:
-        name = _name_of(method)
-        if (name, fixed) in known:
+    for method in methods:
+        rows = {(method.name, number) for number in method.components(n_components)}
+        if rows & known:
             raise ValueError(
-                f"two methods are called {name!r}, and results could not be told apart: give one a "
-                f"name of its own by Method(name, estimator); its R is then evaluate's n_components"
+                f"two methods are called {method.name!r}, and their results could not be told "
+                f"apart: rename one of them, an estimator by a pair (name, estimator)"
             )
-        known.add((name, fixed))
-
-
-def _require_evaluable(method: AnyMethod, batch: GraphBatch) -> None:
-    """Refuse a method before others are computed in vain."""
-    if isinstance(method, KernelMatrices) and method.n_graphs != len(batch):
-        raise ValueError(
-            f"{method.name!r} has kernels of {method.n_graphs} graphs, expected {len(batch)}"
-        )
-    labelled = method.embedding if isinstance(method, Method) else method
-    if getattr(labelled, "use_node_labels", False) is True and batch.node_labels is None:
-        raise ValueError(f"{_name_of(method)!r} needs node labels, but not all graphs have them")
-
-
-def _method(method: Any, batch: GraphBatch) -> tuple[AnyMethod, int | None]:
-    """Return what a caller named, and the number of random graphs if it is fixed."""
-    if isinstance(method, Method | EMDKernel | KernelMatrices):
-        return method, None
-    if isinstance(method, RandomGraphEmbedding):
-        return Method(_name_of_estimator(method, batch), method), method.n_components
-    if isinstance(method, str) and method in BASELINES:
-        return method, None
-    known = paper_methods()
-    if isinstance(method, str) and method in known:
-        return known[method], None
-    raise ValueError(
-        f"methods must be Method, EMDKernel, KernelMatrices or RandomGraphEmbedding objects or of "
-        f"{', '.join([*BASELINES, *known])}, got {reprlib.repr(method)}"
-    )
-
-
-def _name_of_estimator(estimator: RandomGraphEmbedding, batch: GraphBatch) -> str:
-    """Return a name that tells all that is not the default."""
-    kind = {"anchor": "ASG", "uniform": "RF"}.get(estimator.sampling, estimator.sampling)
-    labels = estimator.use_node_labels
-    labelled = batch.node_labels is not None if labels == "auto" else labels
-    name = f"RGE({kind})"
-    if kind == "ASG" and (labelled or estimator.wl_iterations):
-        name += "+labels"
-        if estimator.wl_iterations:
-            name += f" of depth {estimator.wl_iterations}"
-    name += f", D_max = {estimator.max_random_nodes}, d = {estimator.n_dimensions}"
-    default = RandomGraphEmbedding()
-    for parameter in ("node_embedding", "node_mass", "gamma"):
-        value = getattr(estimator, parameter)
-        if value != getattr(default, parameter):
-            told = getattr(value, "__name__", type(value).__name__) if callable(value) else value
-            name += f", {parameter} = {told}"
-    return name
-
-
-def _split(target: NDArray[np.int64], n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
-    from sklearn.model_selection import RepeatedStratifiedKFold
-
-    splits = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
-    return [
-        Fold(number, train, test, seed=number)
-        for number, (train, test) in enumerate(splits.split(target, target))
-    ]
-
-
-def _keys(
-    method: AnyMethod, n_components: Sequence[int], selection: str, folds: list[Fold]
-) -> list[str]:
-    """Return what the finished folds are found by in the journal."""
-    told = method if isinstance(method, str) else f"{method.name} {method.fingerprint}"
-    rule = _rule(method, selection)
-    if isinstance(method, Method):
-        rule = f"{list(n_components)} {selection} {rule}"
-    return [f"{told} #{fold.number} {rule}" for fold in folds]
-
-
-def _rule(method: AnyMethod, selection: str) -> str:
-    """Return what two ways of choosing share only if they choose alike."""
-    parts: tuple[Any, ...] = (SVM_C, INNER_FOLDS)
-    if method == MAJORITY:
-        parts = ()
-    elif isinstance(method, EMDKernel | KernelMatrices):
-        parts = (method.range_of_c, INNER_FOLDS)
-    elif isinstance(method, Method) and selection == "ridge":
-        parts = (LOOKS, FINAL_GRAPHS, STRENGTHS, SVM_C, INNER_FOLDS)
-    return hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()
+        known |= rows

@@ -1,4 +1,4 @@
-"""Where the matrices of folds live: NumPy's in memory, or CuPy's on a GPU."""
+"""Where the matrices of a fold live: NumPy arrays in memory, or CuPy arrays on a GPU."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 
 class Arrays(NamedTuple):
-    """Where matrices live, and who computes with them."""
+    """An array library, and the operations in which NumPy and CuPy differ."""
 
     module: Any  # numpy or cupy
     solve: Callable[[Any, Any], Any]  # for symmetric positive definite matrices
-    take: Callable[[NDArray[Any]], Any]  # brings an array there
-    queue: Callable[[], AbstractContextManager[Any]]  # for a thread that works beside others
+    to_device: Callable[[NDArray[Any]], Any]
+    stream: Callable[[], AbstractContextManager[Any]]  # for a thread that works beside others
 
-    room: int  # bytes that distances may take which may be needed again
+    cache_bytes: int  # limit on distances that are kept in case they are needed again
 
     def add_to_diagonal(self, matrix: Any, number: float) -> None:
-        """Add a number to every entry of a matrix's diagonal."""
-        place = self.module.arange(len(matrix))
-        matrix[place, place] += number
+        """Add a number to every diagonal entry of a matrix."""
+        diagonal = self.module.arange(len(matrix))
+        matrix[diagonal, diagonal] += number
 
 
 def arrays_on(device: str) -> Arrays:
@@ -32,28 +32,28 @@ def arrays_on(device: str) -> Arrays:
         import cupy
         from cupyx.lapack import posv
 
-        def take(array: NDArray[Any]) -> Any:
-            there = cupy.asarray(array)
-            cupy.cuda.get_current_stream().synchronize()  # threads with queues of their own wait
-            return there
+        def to_device(array: NDArray[Any]) -> Any:
+            copied = cupy.asarray(array)
+            cupy.cuda.get_current_stream().synchronize()  # other threads use other streams
+            return copied
 
-        idle: list[Any] = []  # kept, since freed memory is used again by the same stream only
+        idle: list[Any] = []  # reused, because freed memory is reusable in the same stream only
 
         @contextmanager
-        def queue() -> Iterator[None]:
+        def stream() -> Iterator[None]:
             try:
-                stream = idle.pop()
+                own = idle.pop()
             except IndexError:
-                stream = cupy.cuda.Stream(non_blocking=True)
+                own = cupy.cuda.Stream(non_blocking=True)
             try:
-                with stream:
+                with own:
                     yield
             finally:
-                idle.append(stream)
+                idle.append(own)
 
-        cupy.get_default_memory_pool().free_all_blocks()  # of streams that are no more
+        cupy.get_default_memory_pool().free_all_blocks()  # those of streams that no longer exist
         free, _ = cupy.cuda.Device().mem_info
-        return Arrays(cupy, posv, take, queue, free // 3)
+        return Arrays(cupy, posv, to_device, stream, free // 3)
     return HOST
 
 
@@ -68,6 +68,6 @@ HOST = Arrays(np, _solve_on_host, np.asarray, nullcontext, 2**30)
 
 
 def to_host(array: Any) -> NDArray[Any]:
-    """Return an array of either module as one of NumPy."""
+    """Return a NumPy or CuPy array as a NumPy array."""
     host: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
     return host

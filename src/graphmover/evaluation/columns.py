@@ -1,8 +1,8 @@
-"""Distances to random graphs, computed once for all folds, without a leak between them.
+"""Distances to random graphs, computed once for all folds, with no leak from test folds.
 
 Every column has a graph it is drawn from and a generator of its own. A fold sees only the first R
-columns whose graph is in its training part: they are distributed as if drawn from that part, and
-no test graph can influence one of them. So a hundred folds share one computation.
+columns whose graph is in its training set: they are distributed as if drawn from that set, and no
+test graph can influence any of them. So a hundred folds share one computation.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import NodeRecipe, embed_nodes
-from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.embeddings import NodeEmbeddings, embed_nodes
+from graphmover.nodes.registry import scale_to_unit_cube
 from graphmover.random_graphs import anchor_nodes, sample_random_graphs
 from graphmover.transport import earth_movers_distance
 
@@ -25,44 +25,44 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-class Point(NamedTuple):
-    """What distances depend on, beside the method."""
+class Hyperparameters(NamedTuple):
+    """What distances depend on, apart from the parameters that a method fixes."""
 
     max_random_nodes: int
     n_dimensions: int
     wl_iterations: int
 
 
-class RandomColumns:
+class FoldDistances:
     """The distances of all graphs to the random graphs of every fold.
 
     Parameters
     ----------
     graphs : GraphBatch
     embedding : RandomGraphEmbedding
-        All but what a `Point` tells; it is not fitted.
-    training_parts : sequence of ndarray
+        Its parameters hold, except for the `Hyperparameters`; it is not fitted.
+    training_sets : sequence of ndarray
         The training graphs of each fold.
     n_columns : int
         How many random graphs a fold needs.
     seed : int
     device : str
-        What computes distances.
+        The device that computes distances.
     """
 
     def __init__(
         self,
         graphs: GraphBatch,
         embedding: RandomGraphEmbedding,
-        training_parts: Sequence[Indices],
+        training_sets: Sequence[Indices],
         n_columns: int,
         seed: int,
         device: str = "cpu",
     ) -> None:
         self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
-        self._parts, self._n_columns = training_parts, n_columns
-        self._tables: dict[tuple[Point, tuple[float, ...]], Any] = {}
-        self._unneeded: dict[Point, None] = {}
+        self._training_sets, self._n_columns = training_sets, n_columns
+        self._tables: dict[tuple[Hyperparameters, tuple[float, ...]], Any] = {}
+        self._unneeded: dict[Hyperparameters, None] = {}
         self._embedded: dict[tuple[int, int], NodeEmbeddings] = {}
         self._anchors: dict[tuple[int, int], tuple[Indices, Indices]] = {}
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
@@ -73,10 +73,10 @@ class RandomColumns:
             self._draw_sources()
 
     def _draw_sources(self) -> None:
-        """Draw a graph for each column, until every fold has enough in its training part."""
-        allowed = np.zeros((len(self._parts), len(self._graphs)), bool)
-        for fold, part in enumerate(self._parts):
-            allowed[fold, part] = self._graphs.node_counts[part] > 0
+        """Draw a graph for each column, until every fold has enough in its training set."""
+        allowed = np.zeros((len(self._training_sets), len(self._graphs)), bool)
+        for fold, train in enumerate(self._training_sets):
+            allowed[fold, train] = self._graphs.node_counts[train] > 0
         if not allowed.any(axis=1).all():
             fold = int(np.argmin(allowed.any(axis=1)))
             raise ValueError(f"no training graph of fold {fold} has nodes to draw from")
@@ -84,15 +84,21 @@ class RandomColumns:
         drawn: list[int] = []
         while (allowed[:, drawn].sum(axis=1) < self._n_columns).any():
             drawn += [int(rng.integers(len(self._graphs))) for _ in range(self._n_columns // 4 + 1)]
-        # A column keeps its number, and so its generator, whatever graphs without nodes there are.
+        # Graphs without nodes change neither the number of a column nor its generator.
         numbered = [(n, graph) for n, graph in enumerate(drawn) if self._graphs.node_counts[graph]]
         graphs = [graph for _, graph in numbered]
         self._columns_of_fold = [np.flatnonzero(row[graphs])[: self._n_columns] for row in allowed]
         self._sources = numbered[: max(int(columns[-1]) for columns in self._columns_of_fold) + 1]
 
-    def of_fold(self, fold: int, point: Point, n_columns: int, rows: Indices | None = None) -> Any:
-        """Return distances of some graphs, or of all, to the fold's first random graphs."""
-        table = self._tables[point, self._ranges[fold, point.n_dimensions]]
+    def of_fold(
+        self,
+        fold: int,
+        hyperparameters: Hyperparameters,
+        n_columns: int,
+        rows: Indices | None = None,
+    ) -> Any:
+        """Return the distances of some graphs, or of all, to the fold's first random graphs."""
+        table = self._tables[hyperparameters, self._ranges[fold, hyperparameters.n_dimensions]]
         if not self._anchored:
             return table[:, :n_columns] if rows is None else table[rows, :n_columns]
         columns = self._columns_of_fold[fold][:n_columns]
@@ -100,76 +106,80 @@ class RandomColumns:
 
     def compute(
         self,
-        point: Point,
+        hyperparameters: Hyperparameters,
         n_columns: int,
         n_jobs: int | None,
         folds: Iterable[int],
-        take: Callable[[Floats], Any] = np.asarray,
+        to_device: Callable[[Floats], Any] = np.asarray,
     ) -> None:
-        """Compute what `of_fold` returns for one point, and take it to where it is needed."""
-        nodes = self._nodes(point, n_jobs)
-        self._unneeded.pop(point, None)
+        """Compute what `of_fold` returns, and copy it to where it is needed."""
+        nodes = self._nodes(hyperparameters, n_jobs)
+        n_dimensions = hyperparameters.n_dimensions
+        self._unneeded.pop(hyperparameters, None)
         width = self._n_drawn(n_columns) if self._anchored else n_columns
         for fold in folds:
-            part = self._parts[fold]
-            if (fold, point.n_dimensions) not in self._ranges:
-                self._ranges[fold, point.n_dimensions] = self._training_range(nodes, part)
-            key = (point, self._ranges[fold, point.n_dimensions])
+            if (fold, n_dimensions) not in self._ranges:
+                train = self._training_sets[fold]
+                self._ranges[fold, n_dimensions] = self._training_range(nodes, train)
+            key = (hyperparameters, self._ranges[fold, n_dimensions])
             if key not in self._tables or self._tables[key].shape[1] < width:
                 scaled = nodes.divided_by(key[1][0])
-                graphs = self._random_graphs(scaled, key[1], point, n_columns)
-                self._tables[key] = take(
+                graphs = self._random_graphs(scaled, key[1], hyperparameters, n_columns)
+                self._tables[key] = to_device(
                     earth_movers_distance(scaled, graphs, n_jobs=n_jobs, device=self._device)
                 )
 
-    def forget(self, points: Iterable[Point], room: int = 0) -> None:
-        """Drop the distances of points, the oldest first, until all others have room."""
-        self._unneeded |= dict.fromkeys(points)
-        while self._unneeded and sum(table.nbytes for table in self._tables.values()) > room:
-            point = next(iter(self._unneeded))
-            del self._unneeded[point]
-            self._tables = {key: table for key, table in self._tables.items() if key[0] != point}
+    def release(self, unneeded: Iterable[Hyperparameters], cache_bytes: int = 0) -> None:
+        """Free distances that are not needed now, oldest first, until the rest fits the cache."""
+        self._unneeded |= dict.fromkeys(unneeded)
+        while self._unneeded and sum(t.nbytes for t in self._tables.values()) > cache_bytes:
+            oldest = next(iter(self._unneeded))
+            del self._unneeded[oldest]
+            self._tables = {key: table for key, table in self._tables.items() if key[0] != oldest}
 
-    def _nodes(self, point: Point, n_jobs: int | None) -> NodeEmbeddings:
+    def _nodes(self, hyperparameters: Hyperparameters, n_jobs: int | None) -> NodeEmbeddings:
         embedding = self._embedding
-        key = (point.n_dimensions, point.wl_iterations)
+        key = (hyperparameters.n_dimensions, hyperparameters.wl_iterations)
         if key not in self._embedded:
             labels = embedding.use_node_labels
             self._embedded[key] = embed_nodes(
                 self._graphs,
-                point.n_dimensions,
+                hyperparameters.n_dimensions,
                 node_embedding=embedding.node_embedding,
                 node_mass=embedding.node_mass,
                 use_node_labels=labels if self._anchored else False,
-                wl_iterations=point.wl_iterations,
+                wl_iterations=hyperparameters.wl_iterations,
                 n_jobs=n_jobs,
             )
         return self._embedded[key]
 
-    def _training_range(self, nodes: NodeEmbeddings, part: Indices) -> tuple[float, ...]:
-        """Return all that the training nodes tell about others: few folds differ in it."""
-        points = nodes[part].points
-        recipe = NodeRecipe(nodes.n_dimensions, self._embedding.node_embedding)
-        scale = recipe.scaled_to((float(points.min()), float(points.max()))).scale
+    def _training_range(self, nodes: NodeEmbeddings, train: Indices) -> tuple[float, ...]:
+        """Return all that distances know of the training nodes: few folds differ in it."""
+        points = nodes[train].points
+        scale = scale_to_unit_cube(self._embedding.node_embedding, points)
         if self._anchored:
             return (scale,)
-        # Rounded, so that folds share distances whose ranges differ by rounding errors alone.
+        # Rounded: folds whose ranges differ by rounding errors alone share distances.
         low, high = (float(f"{end / scale:.12g}") for end in (points.min(), points.max()))
         return (scale, low, high)
 
     def _random_graphs(
-        self, nodes: NodeEmbeddings, training_range: tuple[float, ...], point: Point, n_columns: int
+        self,
+        nodes: NodeEmbeddings,
+        training_range: tuple[float, ...],
+        hyperparameters: Hyperparameters,
+        n_columns: int,
     ) -> NodeEmbeddings:
         if not self._anchored:
             ends = np.repeat(np.array(training_range[1:])[:, np.newaxis], nodes.n_dimensions, 1)
             return sample_random_graphs(
                 NodeEmbeddings(ends, np.ones(2, np.int64), [0, 2]),
                 n_columns,
-                max_random_nodes=point.max_random_nodes,
+                max_random_nodes=hyperparameters.max_random_nodes,
                 sampling="uniform",
                 random_state=np.random.default_rng([self._seed, 1]),
             )
-        chosen, offsets = self._anchor_nodes(nodes, point.max_random_nodes, n_columns)
+        chosen, offsets = self._anchor_nodes(nodes, hyperparameters.max_random_nodes, n_columns)
         return NodeEmbeddings(
             nodes.points[chosen],
             np.ones(len(chosen), np.int64),
@@ -180,7 +190,7 @@ class RandomColumns:
     def _anchor_nodes(
         self, nodes: NodeEmbeddings, most: int, n_columns: int
     ) -> tuple[Indices, Indices]:
-        """Draw the nodes of all columns: the same ones whatever their embedding and labels."""
+        """Draw the nodes of all columns: the same nodes for every embedding and labelling."""
         if (most, n_columns) not in self._anchors:
             drawn = []
             for number, graph in self._sources[: self._n_drawn(n_columns)]:
@@ -193,5 +203,5 @@ class RandomColumns:
         return self._anchors[most, n_columns]
 
     def _n_drawn(self, n_columns: int) -> int:
-        """How many columns there must be for every fold to have so many."""
+        """Return how many columns are needed for every fold to have ``n_columns``."""
         return max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1

@@ -1,47 +1,52 @@
-"""Choosing on the training part alone: leave-one-out ridge for settings, inner folds for C."""
+"""Model selection on the training set: leave-one-out ridge for hyperparameters, inner folds for C.
+
+Ridge regression predicts every left-out row in closed form, as the PRESS statistic does (Allen
+1974; Rifkin and Lippert 2007). The C of an SVM is chosen by cross-validation within the training
+set: with the test folds outside, this is nested cross-validation (Varma and Simon 2006).
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphmover.evaluation.arrays import HOST, Arrays, to_host
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from graphmover.evaluation.folds import Fold, Indices
 
 #: Ridge strengths, relative to the mean squared length of a row.
 STRENGTHS = tuple(10.0**power for power in range(-7, 3))
 
-#: Directions weaker than this share of the strongest are rounding errors.
+#: Singular values whose squares are below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-12
 
 INNER_FOLDS = 5
 
 
 class Choice(NamedTuple):
-    """How well one value did on the training part; a later one wins if it compares greater."""
+    """The best value of a hyperparameter, and how well it did on the training set."""
 
     accuracy: float
-    minus_error: float  # breaks the many ties of accuracies on small sets
+    minus_error: float  # breaks the many ties of accuracies on small data sets
     value: Any
+
+    def beats(self, other: Choice) -> bool:
+        """Return whether this is strictly better; the values themselves do not count."""
+        return self[:2] > other[:2]
 
 
 def leave_one_out_ridge(features: Any, target: Indices, arrays: Arrays = HOST) -> Choice:
     """Return the best leave-one-out accuracy of ridge classification, over all strengths.
 
     One eigendecomposition serves all strengths: with ``features = U S V'`` the fitted values are
-    ``H y``, where ``H = U diag(s**2 / (s**2 + strength)) U'``, and the prediction for a row that
-    is left out is ``((H y)_i - H_ii y_i) / (1 - H_ii)``.
+    ``H y``, where ``H = U diag(s**2 / (s**2 + strength)) U'``, and the prediction for a left-out
+    row is ``((H y)_i - H_ii y_i) / (1 - H_ii)``.
 
     Parameters
     ----------
     features : array of shape (n, R)
-        Wherever ``arrays`` has its matrices.
+        An array of ``arrays.module``.
     target : ndarray of shape (n,)
         Classes 0, 1, ...
 
@@ -51,9 +56,10 @@ def leave_one_out_ridge(features: Any, target: Indices, arrays: Arrays = HOST) -
         Its value is the strength, relative to the mean squared length of a row.
     """
     xp = arrays.module
-    wanted = arrays.take(np.where(target[:, np.newaxis] == np.arange(target.max() + 1), 1.0, -1.0))
+    wanted = np.where(target[:, np.newaxis] == np.arange(target.max() + 1), 1.0, -1.0)
+    wanted = arrays.to_device(wanted)
     squares, directions = _left_singular_vectors(features, xp)
-    strengths = float(squares.sum()) / len(features) * arrays.take(np.array(STRENGTHS))
+    strengths = float(squares.sum()) / len(features) * arrays.to_device(np.array(STRENGTHS))
     shrinkage = squares[:, np.newaxis] / (squares[:, np.newaxis] + strengths)
     leverages = (directions**2 @ shrinkage)[:, :, np.newaxis]
     along = shrinkage[:, :, np.newaxis] * (directions.T @ wanted)[:, np.newaxis]
@@ -61,14 +67,14 @@ def leave_one_out_ridge(features: Any, target: Indices, arrays: Arrays = HOST) -
     left_out = xp.tensordot(directions, along, 1)
     left_out -= leverages * wanted
     left_out /= xp.maximum(1 - leverages, 1e-9)
-    found = to_host(left_out.argmax(axis=2)) == target[:, np.newaxis]
-    accuracies, errors = found.mean(axis=0), to_host(((left_out - wanted) ** 2).mean(axis=(0, 2)))
+    correct = to_host(left_out.argmax(axis=2)) == target[:, np.newaxis]
+    accuracies, errors = correct.mean(axis=0), to_host(((left_out - wanted) ** 2).mean(axis=(0, 2)))
     best = np.lexsort((-errors, accuracies))[-1]
     return Choice(float(accuracies[best]), -float(errors[best]), STRENGTHS[best])
 
 
 def _left_singular_vectors(features: Any, xp: Any) -> tuple[Any, Any]:
-    """Return squared singular values and left singular vectors, by the smaller Gram matrix."""
+    """Return squared singular values and left singular vectors, from the smaller Gram matrix."""
     n_rows, n_columns = features.shape
     if n_columns >= n_rows:
         squares, directions = xp.linalg.eigh(features @ features.T)
@@ -79,56 +85,42 @@ def _left_singular_vectors(features: Any, xp: Any) -> tuple[Any, Any]:
     return squares[kept], features @ axes[:, kept] / xp.sqrt(squares[kept])
 
 
-class Machines(Protocol):
-    """Classifiers of the same data that differ in C, among which to choose."""
+class Classifiers(Protocol):
+    """Classifiers of the same graphs that differ in C."""
 
-    range_of_c: Sequence[float]
+    c_grid: Sequence[float]
 
     def predictions(
         self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
     ) -> list[Indices]:
-        """Fit to some rows with each C, and predict the classes of others."""
+        """Fit to the graphs ``train`` with each C, and predict the classes of ``test``."""
 
 
-def choose_c(machines: Machines, train: Indices, target: Indices, seed: int) -> Choice:
-    """Return the C that does best on inner folds of the training part; ties: the smallest."""
+def choose_c(classifiers: Classifiers, fold: Fold, target: Indices) -> Choice:
+    """Return the C with the best accuracy on inner folds of the training set; ties: the least."""
     from sklearn.model_selection import StratifiedKFold
 
+    train = fold.train
     n_folds = min(INNER_FOLDS, int(np.bincount(target[train]).min()))
-    inner = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    correct = np.zeros(len(machines.range_of_c), np.int64)
-    for seen, unseen in inner.split(train, target[train]):
-        found = machines.predictions(train[seen], train[unseen], target, machines.range_of_c)
-        correct += [(classes == target[train[unseen]]).sum() for classes in found]
+    inner = StratifiedKFold(n_folds, shuffle=True, random_state=fold.number)
+    correct = np.zeros(len(classifiers.c_grid), np.int64)
+    for fitted, held_out in inner.split(train, target[train]):
+        validation = train[held_out]
+        found = classifiers.predictions(train[fitted], validation, target, classifiers.c_grid)
+        correct += [(predicted == target[validation]).sum() for predicted in found]
     number = int(np.argmax(correct))
-    return Choice(float(correct[number] / len(train)), 0.0, machines.range_of_c[number])
+    return Choice(float(correct[number] / len(train)), 0.0, classifiers.c_grid[number])
 
 
-class KernelSVMs:
-    """SVMs (LIBSVM) on a kernel matrix, which need not be positive semi-definite.
-
-    Their bias makes them blind to centring: adding ``a_i + a_j`` to the kernel changes nothing.
-    """
-
-    def __init__(self, kernel: Floats, range_of_c: Sequence[float]) -> None:
-        self._kernel, self.range_of_c = kernel, range_of_c
-
-    def predictions(
-        self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
-    ) -> list[Indices]:
-        """Fit to some rows and columns with each C, and predict the classes of others."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.svm import SVC
-
-        seen = self._kernel[np.ix_(train, train)]
-        unit = abs(seen.diagonal().mean() - seen.mean()) or 1.0  # squared distance to the centre
-        seen = seen / unit
-        unseen = self._kernel[np.ix_(test, train)] / unit
-        found = []
-        for strength in C:
-            machine = SVC(C=strength, kernel="precomputed", max_iter=1_000_000)
-            with warnings.catch_warnings():
-                # On an indefinite kernel it may never settle; inner folds judge what it has found.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                found.append(machine.fit(seen, target[train]).predict(unseen))
-        return found
+def score_on_test_fold(
+    classifiers: Classifiers, target: Indices, fold: Fold, choice: Choice | None = None
+) -> dict[str, Any]:
+    """Return C, chosen on inner folds unless it is given, and its accuracies."""
+    if choice is None:
+        choice = choose_c(classifiers, fold, target)
+    [predicted] = classifiers.predictions(fold.train, fold.test, target, [choice.value])
+    return {
+        "C": choice.value,
+        "inner_accuracy": choice.accuracy,
+        "accuracy": float((predicted == target[fold.test]).mean()),
+    }

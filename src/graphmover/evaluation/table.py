@@ -1,4 +1,4 @@
-"""The result of an evaluation: a row per fold, and what they add up to."""
+"""The result of an evaluation: a row per fold, and their summary."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ from typing import Any
 
 import numpy as np
 
-#: Columns of whole numbers that some methods have no use for.
-_WHOLE = ("n_components", "max_random_nodes", "n_dimensions", "wl_iterations")
+#: Every row has these columns, in this order.
+COLUMNS = (
+    *("method", "n_components", "repeat", "fold", "accuracy", "max_random_nodes", "n_dimensions"),
+    *("wl_iterations", "gamma", "ridge_strength", "kernel", "C", "best_params"),
+    *("selection_accuracy", "inner_accuracy", "negative_eigenvalues", "negative_share", "seconds"),
+)
 
-#: What a summary counts the choices of.
-_CHOICES = ("max_random_nodes", "n_dimensions", "wl_iterations", "gamma", "kernel", "C")
+#: Columns of integers that do not apply to every method.
+_INTEGERS = ("n_components", "max_random_nodes", "n_dimensions", "wl_iterations")
+
+#: Hyperparameters whose chosen values a summary counts.
+_CHOICES = (
+    "max_random_nodes",
+    "n_dimensions",
+    "wl_iterations",
+    "gamma",
+    "kernel",
+    "C",
+    "best_params",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,10 +37,10 @@ class Evaluation:
     Attributes
     ----------
     folds : list of dict
-        One row per method, number of random graphs, repetition and fold: what was chosen,
-        ``accuracy`` on the test part, and ``seconds``. ``selection_accuracy`` and
-        ``inner_accuracy`` are those on the training part that decided. A value that a method
-        has no use for is None.
+        One row per method, number of random graphs, repetition and fold: the chosen
+        hyperparameters, ``accuracy`` on the test fold, and ``seconds``. ``selection_accuracy`` and
+        ``inner_accuracy`` are the accuracies on the training set that decided. Columns that do
+        not apply to a method are None.
     """
 
     folds: list[dict[str, Any]]
@@ -33,8 +48,9 @@ class Evaluation:
     def summary(self) -> list[dict[str, Any]]:
         """Return one row per method and number of random graphs.
 
-        ``mean`` is over all test folds, ``std`` that of the means of repetitions (None for a
-        single one), ``fold_std`` that of folds; ``choices`` tells how often what was chosen.
+        ``mean`` is over all test folds, ``std`` is the standard deviation of the means of
+        repetitions (None for a single one), ``fold_std`` that of folds, and ``choices`` counts
+        how often each value was chosen.
         """
         groups: dict[tuple[str, Any], list[dict[str, Any]]] = {}
         for row in self.folds:
@@ -49,12 +65,12 @@ class Evaluation:
         return f"Evaluation({'; '.join(scores)})"
 
     def to_pandas(self) -> Any:
-        """Return ``folds`` as a pandas DataFrame; whole numbers stay so, missing ones are NA."""
+        """Return ``folds`` as a pandas DataFrame; columns of integers have the type Int64."""
         try:
             import pandas as pd
         except ImportError:
             raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        return pd.DataFrame(self.folds).astype(dict.fromkeys(_WHOLE, "Int64"))
+        return pd.DataFrame(self.folds).astype(dict.fromkeys(_INTEGERS, "Int64"))
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Results of folds, a line of JSON each, so that a killed evaluation can go on."""
+"""Results of finished folds, one line of JSON each, so that a killed evaluation can be resumed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from graphmover._utils.files import require_writable
 _FORMAT = 2
 
 
-class Journal:
+class Checkpoint:
     """Results by key, in memory and, with a path, in a file.
 
-    A line counts when it is complete: one that a kill has cut short is dropped.
+    A line counts once it is complete: one that was cut short by a kill is dropped.
 
     Parameters
     ----------
     path : path or None
-        A file that is there is gone on with.
+        An existing file is resumed.
     shared : mapping
-        What all results have in common, such as a fingerprint of the data; that in the file must
-        be the same.
+        What all results have in common, such as a fingerprint of the data. An existing file must
+        have the same.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Journal:
             return
         text = self._path.read_bytes().decode(errors="replace")
         if not text.startswith('{"format": '):
-            raise ValueError(f"{self._path} is there already, and is no journal: name another file")
+            raise ValueError(f"{self._path} exists and is not a checkpoint: name another file")
         *lines, unfinished = text.split("\n")
         try:
             found = json.loads(lines[0])
@@ -52,8 +52,8 @@ class Journal:
             found = {}
         if found != header:
             raise ValueError(
-                f"{self._path} is the journal of another evaluation, {_difference(found, header)}: "
-                f"name another file, or delete this one"
+                f"{self._path} is the checkpoint of another evaluation, "
+                f"{_difference(found, header)}: name another file, or delete this one"
             )
         self._results = dict(self._records(lines))
         if unfinished:
@@ -66,8 +66,8 @@ class Journal:
                 yield record["key"], record["result"]
             except (ValueError, KeyError, TypeError):
                 raise ValueError(
-                    f"{self._path}, line {number}, is damaged: delete the line, and what it told "
-                    f"is computed again"
+                    f"{self._path}, line {number}, is damaged: delete the line, and its result is "
+                    f"computed again"
                 ) from None
 
     def __contains__(self, key: str) -> bool:
@@ -76,19 +76,19 @@ class Journal:
     def __getitem__(self, key: str) -> Any:
         return self._results[key]
 
-    def drop(self, useless: Callable[[str], bool]) -> None:
-        """Forget the results with such keys."""
+    def drop(self, obsolete: Callable[[str], bool]) -> None:
+        """Remove the results with obsolete keys; the file is replaced atomically."""
         with self._lock:
-            useful = {key: value for key, value in self._results.items() if not useless(key)}
-            self._results = useful
+            kept = {key: value for key, value in self._results.items() if not obsolete(key)}
+            self._results = kept
             if self._path is None:
                 return
             *lines, _ = self._path.read_text().split("\n")
-            kept = [(k, result) for k, result in self._records(lines) if not useless(k)]
+            records = [(key, result) for key, result in self._records(lines) if not obsolete(key)]
             new = self._path.with_name(self._path.name + ".new")
             with open(new, "w") as file:
                 file.write(self._header)
-                file.writelines(_line(key, result) for key, result in kept)
+                file.writelines(_line(key, result) for key, result in records)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(new, self._path)
@@ -110,10 +110,10 @@ def _difference(found: Mapping[str, Any], header: Mapping[str, Any]) -> str:
         return "in another format"
     parts = []
     for name, value in header.items():
-        there = found.get(name)
-        if there != value:
-            telling = isinstance(value, int) or name == "version"  # the others are fingerprints
-            parts.append(f"{name}={there} not {name}={value}" if telling else f"other {name}")
+        other = found.get(name)
+        if other != value:
+            readable = isinstance(value, int) or name == "version"  # the others are fingerprints
+            parts.append(f"{name}={other} not {name}={value}" if readable else f"other {name}")
     return " and ".join(parts)
 
 

@@ -1,0 +1,176 @@
+"""Any scikit-learn estimator whose `fit` takes graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.evaluation.arrays import HOST
+from graphmover.evaluation.fingerprints import description, digest
+from graphmover.evaluation.folds import Fold
+from graphmover.evaluation.methods.fold_by_fold import FoldByFold
+from graphmover.evaluation.protocol import Problem, Row
+from graphmover.evaluation.selection import INNER_FOLDS, score_on_test_fold
+from graphmover.evaluation.svm import SVM_C, LinearSVMs
+
+_MOST_SEED = 2**31 - 1
+
+
+class SklearnEstimator(FoldByFold):
+    """A classifier of graphs, or a transformer of graphs followed by the linear SVM.
+
+    In every fold a clone is fitted to the training graphs. Its ``random_state`` parameters, those
+    of nested estimators too, are set from `evaluate`'s and the fold.
+
+    Parameters
+    ----------
+    name : str
+        The method's name in the results.
+    estimator : scikit-learn estimator
+        With ``predict``: a classifier. Without it, but with ``transform``: its features go into
+        a linear SVM with bias, whose C is chosen on inner folds. It is not fitted.
+    """
+
+    def __init__(self, name: str, estimator: Any) -> None:
+        self.name, self.estimator = name, estimator
+        _require_estimator(name, estimator)
+        self._classifies = hasattr(estimator, "predict")
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for two methods of one name only if they give the same results."""
+        try:
+            return digest(description(self.estimator), size=8)
+        except TypeError as error:
+            raise TypeError(f"a parameter of {self.name!r} has no fingerprint: {error}") from error
+
+    def tuned_over(self) -> tuple[object, ...]:
+        """Return the grid of C and the number of inner folds, unless it is a classifier."""
+        return () if self._classifies else (SVM_C, INNER_FOLDS)
+
+    def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
+        """Return the function that scores a fold."""
+        score = self._classify if self._classifies else self._transform
+
+        def row(fold: Fold) -> Row:
+            try:
+                return score(problem, fold)
+            except Exception as error:
+                raise RuntimeError(f"{self.name!r} failed in {fold}: {error}") from error
+
+        return row
+
+    def _classify(self, problem: Problem, fold: Fold) -> Row:
+        labels = problem.classes[problem.target]
+        classifier = _seeded_clone(self.estimator, problem, fold)
+        classifier.fit(problem.graphs[fold.train], labels[fold.train])
+        predicted = np.asarray(classifier.predict(problem.graphs[fold.test]))
+        if predicted.shape != fold.test.shape:
+            raise ValueError(
+                f"predict returned the shape {predicted.shape}, expected {fold.test.shape}"
+            )
+        row: Row = {"accuracy": float((predicted == labels[fold.test]).mean())}
+        if hasattr(classifier, "best_params_"):
+            row["best_params"] = str(classifier.best_params_)
+        return row
+
+    def _transform(self, problem: Problem, fold: Fold) -> Row:
+        labels = problem.classes[problem.target]
+        transformer = _seeded_clone(self.estimator, problem, fold)
+        train, test = problem.graphs[fold.train], problem.graphs[fold.test]
+        if hasattr(transformer, "fit_transform"):
+            fitted = transformer.fit_transform(train, labels[fold.train])
+        else:
+            fitted = transformer.fit(train, labels[fold.train]).transform(train)
+        tables = [_features(fitted, len(train)), _features(transformer.transform(test), len(test))]
+        if tables[0].shape[1] != tables[1].shape[1]:
+            raise ValueError(
+                f"transform returned {tables[1].shape[1]} features, expected {tables[0].shape[1]}"
+            )
+        # With the length of a typical row, so that the bias is regularised like any direction.
+        bias = float(np.sqrt((tables[0] ** 2).sum(axis=1).mean())) or 1.0
+        features = np.full((len(problem.graphs), tables[0].shape[1] + 1), bias)
+        features[fold.train, :-1], features[fold.test, :-1] = tables
+        svms = LinearSVMs(features, len(fold.train), HOST)
+        return score_on_test_fold(svms, problem.target, fold)
+
+    def __repr__(self) -> str:
+        return f"SklearnEstimator({self.name!r}, {self.estimator!r})"
+
+
+def named_after_class(estimator: Any) -> SklearnEstimator:
+    """Return a method that is called by the classes of the estimator and of those within."""
+    return SklearnEstimator(_class_names(estimator), estimator)
+
+
+def _class_names(estimator: Any) -> str:
+    """Return "A + B" for a pipeline, "A(B)" for an estimator of estimators."""
+    from sklearn.pipeline import Pipeline
+
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
+        return " + ".join(map(_class_names, steps))
+    within = getattr(estimator, "estimator", None)
+    own = type(estimator).__name__
+    return own if within is None else f"{own}({_class_names(within)})"
+
+
+def _require_estimator(name: str, estimator: Any) -> None:
+    kind = type(estimator).__name__
+    for needed in ("fit", "get_params"):
+        if not hasattr(estimator, needed):
+            raise TypeError(
+                f"{name!r} is a {kind} without {needed}, expected a scikit-learn estimator"
+            )
+    if not hasattr(estimator, "predict") and not hasattr(estimator, "transform"):
+        raise TypeError(
+            f"{name!r} is a {kind} without predict and without transform, expected a classifier "
+            f"or a transformer of graphs"
+        )
+    for wrong in ("regressor", "clusterer"):
+        if _is(wrong, estimator):
+            raise TypeError(
+                f"{name!r} is a {wrong}, expected a classifier or a transformer of graphs"
+            )
+
+
+def _is(kind: str, estimator: Any) -> bool:
+    from sklearn import base
+
+    try:
+        return bool(getattr(base, f"is_{kind}")(estimator))
+    except AttributeError:  # an estimator that says nothing of its kind
+        return False
+
+
+def _seeded_clone(estimator: Any, problem: Problem, fold: Fold) -> Any:
+    """Return a clone with a seed for each of its ``random_state`` parameters."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    rng = np.random.default_rng([problem.random_state, fold.number])
+    seeds = {
+        name: int(rng.integers(_MOST_SEED))
+        for name in sorted(copy.get_params(deep=True))
+        if name.split("__")[-1] == "random_state"
+    }
+    return copy.set_params(**seeds) if seeds else copy
+
+
+def _features(table: Any, n_graphs: int) -> NDArray[np.float64]:
+    dense = table.toarray() if hasattr(table, "toarray") else table
+    features = np.asarray(dense, np.float64)
+    if features.ndim != 2 or len(features) != n_graphs:
+        raise ValueError(
+            f"transform returned the shape {features.shape}, expected ({n_graphs}, n_features)"
+        )
+    if not np.isfinite(features).all():
+        row, column = np.argwhere(~np.isfinite(features))[0]
+        raise ValueError(
+            f"transform returned {features[row, column]} at [{row}, {column}], expected finite "
+            f"numbers"
+        )
+    return features

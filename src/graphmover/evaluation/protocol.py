@@ -1,0 +1,80 @@
+"""What a method must offer so that `evaluate` can run it.
+
+To add a rival method, write one file in `methods/`: a subclass of `FoldByFold` needs a name and a
+function that scores a fold. Methods whose folds share more than that implement `EvaluationMethod`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.evaluation.checkpoint import Checkpoint
+from graphmover.evaluation.folds import Fold
+from graphmover.graphs.batch import GraphBatch
+
+#: One row of the table of results: columns that do not apply are left out.
+Row = dict[str, Any]
+
+
+class Problem(NamedTuple):
+    """What all methods of one evaluation share."""
+
+    graphs: GraphBatch
+    target: NDArray[np.int64]  # 0, 1, ...
+    classes: NDArray[Any]  # as the user wrote them: target indexes them
+    folds: list[Fold]
+    n_components: Sequence[int]  # ascending
+    selection: str
+    random_state: int
+    n_jobs: int | None
+    device: str
+
+
+@runtime_checkable
+class EvaluationMethod(Protocol):
+    """A method that `evaluate` can score."""
+
+    @property
+    def name(self) -> str:
+        """The method's name in the results."""
+
+    def components(self, n_components: Sequence[int]) -> Sequence[int | None]:
+        """Return the ``n_components`` of the rows of a fold, given those of `evaluate`.
+
+        A method without random graphs has one row per fold: ``(None,)``.
+        """
+
+    def require_evaluable(self, graphs: GraphBatch) -> None:
+        """Raise an error if the method cannot be evaluated on these graphs.
+
+        It is called for all methods before any of them is computed.
+        """
+
+    def checkpoint_keys(self, problem: Problem) -> Sequence[str]:
+        """Return a key for each fold: equal keys promise equal results, in every process.
+
+        The data, the folds and ``random_state`` belong to the checkpoint as a whole.
+        """
+
+    def score_folds(
+        self,
+        problem: Problem,
+        keys: Mapping[int, str],
+        checkpoint: Checkpoint,
+        progress: str | None,
+    ) -> None:
+        """Score folds, and add the list of rows of each to the checkpoint.
+
+        Parameters
+        ----------
+        problem : Problem
+        keys : mapping
+            From the numbers of the folds that are left to their keys.
+        checkpoint : Checkpoint
+        progress : str or None
+            The title of progress bars on standard error; None shows none.
+        """
