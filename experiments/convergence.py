@@ -1,9 +1,9 @@
-"""How the kernel's error falls with the number R of random graphs, beside Theorem 1's bound.
+"""The kernel's error against the number R of random graphs, beside the bound of Theorem 1.
 
-python experiments/convergence.py --dataset MUTAG
+python experiments/convergence.py --datasets MUTAG
 
-The exact kernel is an expectation over random graphs; here it is the mean over many of them,
-drawn apart from those under test.
+The exact kernel is an expectation over random graphs; here it is the mean over many of them, drawn
+independently of those under test.
 """
 
 from __future__ import annotations
@@ -11,17 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from _common import (
-    GUIDE,
-    STYLES,
-    arguments,
-    new_figure,
-    quick_data,
-    read_csv,
-    results_folder,
-    save_figure,
-    update_csv,
-)
+from _common import GUIDE, STYLES, Experiment, arguments, finish, new_figure
 
 import graphmover as gm
 
@@ -29,7 +19,7 @@ GAMMA, D, DELTA = 1.0, 6, 0.05
 
 
 def features(graphs: gm.GraphBatch, n_components: int, seed: int, jobs: int) -> np.ndarray:
-    """Return features without their common factor."""
+    """Return features without the common factor 1 / sqrt(R)."""
     model = gm.RandomGraphEmbedding(
         n_components,
         gamma=GAMMA,
@@ -43,9 +33,9 @@ def features(graphs: gm.GraphBatch, n_components: int, seed: int, jobs: int) -> 
 
 
 def bound(R: int, most_nodes: int) -> float:
-    """Return the least error that Theorem 1 promises with R random graphs.
+    """Return the smallest error that Theorem 1 guarantees with R random graphs.
 
-    The kernel lies between 0 and 1: a bound above 1 is true and says nothing.
+    The kernel is between 0 and 1: a bound above 1 holds, but says nothing.
     """
     low, high = 1e-6, 1e6
     for _ in range(80):
@@ -56,7 +46,7 @@ def bound(R: int, most_nodes: int) -> float:
 
 
 def draw(rows: list[dict[str, str]], name: str) -> object:
-    """Return the figure: errors, the line of 1 / sqrt(R), the bound."""
+    """Return the figure: errors, 1 / sqrt(R) and the bound."""
     figure, [panel] = new_figure()
     own = sorted((row for row in rows if row["dataset"] == name), key=lambda row: int(row["R"]))
     R = np.array([int(row["R"]) for row in own])
@@ -68,52 +58,55 @@ def draw(rows: list[dict[str, str]], name: str) -> object:
     )
     first = float(own[0]["sup_error"])
     panel.plot(R, first * np.sqrt(R[0] / R), linestyle="-", label="1 / sqrt(R)", **GUIDE)
-    panel.set(yscale="log", xlabel="random graphs R", ylabel="error of the kernel", title=name)
-    panel.set_xscale("log", base=2)
-    panel.legend(frameon=False, fontsize=7)
+    labels = {"xlabel": "random graphs R", "ylabel": "error of the kernel", "title": name}
+    finish(panel, yscale="log", **labels)
     return figure
+
+
+def measured(
+    graphs: gm.GraphBatch, most: int, reference: int, draws: int, jobs: int
+) -> dict[int, list[np.ndarray]]:
+    """Return the absolute errors of all pairs of graphs, for each R and draw."""
+    exact = np.zeros((len(graphs), len(graphs)))
+    for part in range(10):  # to save memory
+        Z = features(graphs, reference // 10, 1000 + part, jobs)
+        exact += Z @ Z.T / reference
+    errors: dict[int, list[np.ndarray]] = {}
+    for seed in range(draws):
+        Z = features(graphs, most, seed, jobs)
+        for R in 2 ** np.arange(2, most.bit_length()):
+            errors.setdefault(int(R), []).append(np.abs(Z[:, :R] @ Z[:, :R].T / R - exact))
+    return errors
 
 
 def main() -> None:
     """Measure errors over several draws, and write convergence.csv and the figure."""
-    parser = arguments(__doc__)
-    parser.add_argument("--dataset", default="MUTAG")
+    parser = arguments(__doc__, ["MUTAG"])
     parser.add_argument("--most", type=int, default=4096, help="largest R")
     parser.add_argument("--reference", type=int, default=50_000, help="random graphs for the mean")
     parser.add_argument("--draws", type=int, default=5)
     options = parser.parse_args()
-    folder = results_folder(options)
+    experiment = Experiment(options)
     most, reference, draws = options.most, options.reference, options.draws
     if options.quick:
         most, reference, draws = 64, 2000, 2
-    data = quick_data() if options.quick else gm.load_dataset(options.dataset)
-    name = "families" if options.quick else options.dataset
-    graphs, jobs = data.graphs, options.jobs
-    exact = np.zeros((len(graphs), len(graphs)))
-    for part in range(10):  # in parts, for the memory
-        Z = features(graphs, reference // 10, 1000 + part, jobs)
-        exact += Z @ Z.T / reference
-    errors: dict[int, list[np.ndarray]] = {}
-    for draw_number in range(draws):
-        Z = features(graphs, most, draw_number, jobs)
-        for R in 2 ** np.arange(2, most.bit_length()):
-            errors.setdefault(int(R), []).append(np.abs(Z[:, :R] @ Z[:, :R].T / R - exact))
-    rows = [
-        {
-            "dataset": name,
-            "R": R,
-            "sup_error": f"{np.mean([error.max() for error in found]):.6f}",
-            "mean_error": f"{np.mean([error.mean() for error in found]):.6f}",
-            "bound": f"{bound(R, int(graphs.node_counts.max())):.6f}",
-            "gamma": GAMMA,
-            "draws": draws,
-            "reference": reference,
-            "version": gm.__version__,
-        }
-        for R, found in errors.items()
-    ]
-    update_csv(folder / "convergence.csv", rows, ["dataset", "R"])
-    save_figure(draw(read_csv(folder / "convergence.csv"), name), folder / "convergence")
+    for name, data in experiment.datasets():
+        most_nodes = int(data.graphs.node_counts.max())
+        rows = [
+            {
+                "dataset": name,
+                "R": R,
+                "sup_error": f"{np.mean([error.max() for error in errors]):.6f}",
+                "mean_error": f"{np.mean([error.mean() for error in errors]):.6f}",
+                "bound": f"{bound(R, most_nodes):.6f}",
+                "gamma": GAMMA,
+                "draws": draws,
+                "reference": reference,
+            }
+            for R, errors in measured(data.graphs, most, reference, draws, options.jobs).items()
+        ]
+        experiment.update("convergence", rows, ["dataset", "R"])
+        experiment.save(draw(experiment.rows("convergence"), name), "convergence")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 python experiments/scaling.py
 
-Random graphs with m = 2n edges; d = 6, D_max = 10, R = 128. N = 1,000 where n varies, n = 100
-where N varies; beyond the paper's sizes (N = 16,384, n = 1,024) in steps of four. Node embedding
-and transport are timed apart, after a first run that compiles. On a CPU the processor's seconds
-count, all threads added up: other programs disturb them less. Graphs are made, embedded and
-forgotten by the million nodes, so that memory does not grow with N.
+Random graphs have 2n edges; d = 6, D_max = 10, R = 128. N = 1,000 where n varies, n = 100 where N
+varies; beyond the paper's sizes (N = 16,384, n = 1,024) sizes grow by factors of four. Node
+embedding and transport are timed separately, after a first run that compiles. On a CPU, times are
+process times over all threads: other programs disturb them less. Graphs are generated and embedded
+a million nodes at a time, so that memory does not grow with N.
 """
 
 from __future__ import annotations
@@ -15,21 +15,12 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from _common import (
-    GUIDE,
-    STYLES,
-    arguments,
-    new_figure,
-    read_csv,
-    results_folder,
-    save_figure,
-    update_csv,
-)
+from _common import GUIDE, STYLES, Experiment, arguments, finish, new_figure
 
 import graphmover as gm
 
 PARTS = ("node embedding", "transport", "total")
-PAPER = {"N": 16384, "n": 1024}  # its largest sizes; slopes in the figure are fitted up to them
+PAPER = {"N": 16384, "n": 1024}  # the largest sizes: slopes in the figure are fitted up to them
 NODES_AT_ONCE = 1_000_000
 
 
@@ -49,7 +40,7 @@ def random_batch(n_graphs: int, n_nodes: int, seed: int = 0) -> gm.GraphBatch:
 def seconds_of_parts(
     n_graphs: int, n_nodes: int, jobs: int, device: str
 ) -> tuple[float, float, float]:
-    """Return the times of embedding nodes, of transport, and of all that there is to do."""
+    """Return the times of node embedding, of transport, and of all work."""
     clock = time.process_time if device == "cpu" else time.perf_counter
     embedding = transport = total = 0.0
     anchors, median = None, 0.0
@@ -72,7 +63,7 @@ def seconds_of_parts(
 
 
 def sizes(most: int, most_in_the_paper: int) -> list[int]:
-    """Return 8, 16, ... as far as the paper goes, then in steps of four."""
+    """Return 8, 16, ... up to the paper's largest, then factors of four."""
     found = [8]
     while found[-1] * 2 <= most:
         found.append(found[-1] * (2 if found[-1] < most_in_the_paper else 4))
@@ -85,7 +76,7 @@ def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
 
 
 def draw(rows: list[dict[str, str]]) -> object:
-    """Return the figure: time against N and against n, with guides."""
+    """Return the figure: time against N and against n, with linear and quadratic guides."""
     figure, panels = new_figure(2)
     for panel, varied in zip(panels, ("N", "n"), strict=True):
         own = sorted((r for r in rows if r["varied"] == varied), key=lambda r: int(r["size"]))
@@ -98,10 +89,9 @@ def draw(rows: list[dict[str, str]]) -> object:
         first = float(own[0]["total"])
         panel.plot(sizes, first * sizes / sizes[0], linestyle="-", **GUIDE)
         panel.plot(sizes, first * (sizes / sizes[0]) ** 2, linestyle="--", **GUIDE)
-        panel.set(yscale="log", ylabel="processor seconds")
-        panel.set_xscale("log", base=2)
+        label = "graphs N" if varied == "N" else "nodes n of each graph"
+        finish(panel, legend=False, yscale="log", xlabel=label, ylabel="processor seconds")
         panel.set_ylim(top=20 * max(float(row["total"]) for row in own))
-        panel.set_xlabel("graphs N" if varied == "N" else "nodes n of each graph")
         title = f"guides: {varied} and {varied}²"
         panel.legend(frameon=False, fontsize=7, title=title, title_fontsize=7)
     return figure
@@ -112,9 +102,9 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--most-graphs", type=int, default=2**20)
     parser.add_argument("--most-nodes", type=int, default=16384)
-    parser.add_argument("--trials", type=int, default=3, help="of small sizes: the fastest counts")
+    parser.add_argument("--trials", type=int, default=3, help="for small sizes: the fastest counts")
     options = parser.parse_args()
-    folder = results_folder(options)
+    experiment = Experiment(options)
     most_graphs, most_nodes, fixed = options.most_graphs, options.most_nodes, 1000
     if options.quick:
         most_graphs, most_nodes, fixed = 64, 64, 20
@@ -127,11 +117,10 @@ def main() -> None:
         trials = 1 if options.quick or n_graphs * n_nodes > NODES_AT_ONCE else options.trials
         times = min((seconds_of_parts(*case) for _ in range(trials)), key=lambda t: t[-1])
         parts = dict(zip(PARTS, (f"{part:.5f}" for part in times), strict=True))
-        line = {"varied": varied, "size": size, "N": n_graphs, "n": n_nodes, **parts}
-        rows.append({**line, "version": gm.__version__})
+        rows.append({"varied": varied, "size": size, "N": n_graphs, "n": n_nodes, **parts})
         print(*rows[-1].values(), sep="\t", flush=True)
-        update_csv(folder / "scaling.csv", rows, ["varied", "size"])
-    save_figure(draw(read_csv(folder / "scaling.csv")), folder / "scaling")
+        experiment.update("scaling", rows, ["varied", "size"])
+    experiment.save(draw(experiment.rows("scaling")), "scaling")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every experiment has a quick form that runs, and the page of results is that of its tables."""
+"""Every experiment has a quick form that runs, and the page of results matches its tables."""
 
 import csv
 import os
@@ -49,7 +49,7 @@ def test_tables_and_figures_are_written(results):
             assert "<svg" in (results / f"{name}.svg").read_text()
 
 
-def test_accuracies_have_their_columns_and_are_no_chance(results):
+def test_accuracies_have_all_columns_and_are_above_chance(results):
     found = {row["method"]: row for row in rows(results, "accuracy")}
     wanted = ("dataset", "mean", "std", "fold_std", "repeats", "folds", "n_components", "seconds")
     assert set(wanted) < set(found["EMD"])
@@ -72,7 +72,7 @@ def test_a_second_run_adds_to_a_table(results):
     assert rows(results, "accuracy") == before
 
 
-def test_the_page_is_that_of_the_tables():
+def test_the_page_matches_the_tables():
     page = FOLDER.parent / "docs" / "results.md"
     sys.path.insert(0, str(FOLDER))
     try:
@@ -93,7 +93,7 @@ def test_the_readme_counts_what_the_page_counts():
     assert re.search(sentence, readme).groups() == counts
 
 
-def test_fewer_repetitions_take_no_place(tmp_path):
+def test_fewer_repetitions_do_not_replace_more(tmp_path):
     line = {"dataset": "families", "method": "EMD", "n_components": "", "repeats": "10"}
     table = ",".join(line) + "\n" + ",".join(line.values()) + "\n"
     (tmp_path / "accuracy.csv").write_text(table)

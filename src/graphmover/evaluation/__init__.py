@@ -25,7 +25,7 @@ from graphmover.evaluation.methods.paper import paper_methods
 from graphmover.evaluation.methods.precomputed import PrecomputedKernels
 from graphmover.evaluation.methods.random_graph_embedding import Method
 from graphmover.evaluation.methods.vertex_histogram import vertex_histograms
-from graphmover.evaluation.protocol import EvaluationMethod, Problem, Row
+from graphmover.evaluation.protocol import EvaluationMethod, FoldsLeft, Problem, Row
 from graphmover.evaluation.table import COLUMNS, Evaluation
 from graphmover.evaluation.target import encoded_classes
 from graphmover.graphs.dataset import Dataset
@@ -174,7 +174,8 @@ def _rows(
         if progress and len(left) < n_folds:
             done = f"{n_folds - len(left)} of {n_folds} folds are in the checkpoint"
             tqdm.write(f"{method.name}: {done}", sys.stderr)
-        method.score_folds(problem, left, finished, method.name if progress else None)
+        title = method.name if progress else None
+        method.score_folds(FoldsLeft(problem, left, finished, title))
     rows = []
     for fold, key in zip(problem.folds, keys, strict=True):
         for row in finished[key]:

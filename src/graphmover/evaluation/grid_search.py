@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +12,10 @@ import numpy as np
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.arrays import arrays_on
 from graphmover.evaluation.candidates import COLUMNS_FOR_SCALE, Candidate, SearchSpace
-from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.columns import FoldDistances, Hyperparameters
 from graphmover.evaluation.folds import Fold
 from graphmover.evaluation.halving import columns_needed, finalists
-from graphmover.evaluation.protocol import Problem, Row
+from graphmover.evaluation.protocol import FoldsLeft, Row
 from graphmover.evaluation.selection import (
     Choice,
     choose_c,
@@ -51,29 +50,22 @@ class GridSearch:
     embedding : RandomGraphEmbedding
         Its parameters hold where ``space`` has no values; it is not fitted.
     space : SearchSpace
-    problem : Problem
     n_components : sequence of int
         Ascending: a row for each.
-    keys : mapping
-        From the numbers of the folds to score to their keys.
-    checkpoint : Checkpoint
-        Keeps the finalists of a fold, their comparison and its rows.
-    progress : str or None
-        The title of progress bars.
+    left : FoldsLeft
+        Its checkpoint keeps the finalists of a fold, their comparison and its rows.
     """
 
     def __init__(
         self,
         embedding: RandomGraphEmbedding,
         space: SearchSpace,
-        problem: Problem,
         n_components: Sequence[int],
-        keys: Mapping[int, str],
-        checkpoint: Checkpoint,
-        progress: str | None,
+        left: FoldsLeft,
     ) -> None:
-        self._space, self._problem, self._n_components = space, problem, n_components
-        self._keys, self._checkpoint, self._progress = keys, checkpoint, progress
+        self._space, self._n_components = space, n_components
+        self._problem, self._keys, self._checkpoint, self._progress = left
+        problem = left.problem
         graphs, most = problem.graphs, n_components[-1]
         self._distances = FoldDistances(
             graphs,
@@ -86,7 +78,7 @@ class GridSearch:
         self._arrays = arrays_on(device_for(problem.device, len(graphs) * most))
 
     def score_folds(self) -> None:
-        """Score all folds that have keys, and keep their rows in the checkpoint."""
+        """Score all folds that are left, and add the rows of each to the checkpoint."""
         self._find_finalists()
         jobs = self._finalist_jobs()
         self._compare(jobs)

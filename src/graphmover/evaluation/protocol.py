@@ -34,6 +34,20 @@ class Problem(NamedTuple):
     device: str
 
 
+class FoldsLeft(NamedTuple):
+    """The folds that a method has yet to score."""
+
+    problem: Problem
+    keys: Mapping[int, str]  # by the number of a fold
+    checkpoint: Checkpoint
+    progress: str | None  # the title of progress bars on standard error; None shows none
+
+    @property
+    def folds(self) -> list[Fold]:
+        """The folds themselves."""
+        return [self.problem.folds[number] for number in self.keys]
+
+
 @runtime_checkable
 class EvaluationMethod(Protocol):
     """A method that `evaluate` can score."""
@@ -60,21 +74,5 @@ class EvaluationMethod(Protocol):
         The data, the folds and ``random_state`` belong to the checkpoint as a whole.
         """
 
-    def score_folds(
-        self,
-        problem: Problem,
-        keys: Mapping[int, str],
-        checkpoint: Checkpoint,
-        progress: str | None,
-    ) -> None:
-        """Score folds, and add the list of rows of each to the checkpoint.
-
-        Parameters
-        ----------
-        problem : Problem
-        keys : mapping
-            From the numbers of the folds that are left to their keys.
-        checkpoint : Checkpoint
-        progress : str or None
-            The title of progress bars on standard error; None shows none.
-        """
+    def score_folds(self, left: FoldsLeft) -> None:
+        """Score the folds that are left, and add the list of rows of each to the checkpoint."""

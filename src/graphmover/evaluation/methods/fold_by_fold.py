@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.fingerprints import digest
 from graphmover.evaluation.folds import Fold
-from graphmover.evaluation.protocol import Problem, Row
+from graphmover.evaluation.protocol import FoldsLeft, Problem, Row
 from graphmover.evaluation.threads import in_threads
 from graphmover.graphs.batch import GraphBatch
 
@@ -67,22 +66,16 @@ class FoldByFold(ABC):
         tuning = digest(self.tuned_over(), size=4)
         return [f"{identity} #{fold.number} {tuning}" for fold in problem.folds]
 
-    def score_folds(
-        self,
-        problem: Problem,
-        keys: Mapping[int, str],
-        checkpoint: Checkpoint,
-        progress: str | None,
-    ) -> None:
-        """Score the folds that have keys, and keep their rows in the checkpoint."""
+    def score_folds(self, left: FoldsLeft) -> None:
+        """Score the folds that are left, and add the row of each to the checkpoint."""
         start = time.perf_counter()
-        row_of = self.scorer(problem, progress)
-        preparation = (time.perf_counter() - start) / len(keys)
+        row_of = self.scorer(left.problem, left.progress)
+        preparation = (time.perf_counter() - start) / len(left.keys)
 
         def score(fold: Fold) -> None:
             start = time.perf_counter()
             row = row_of(fold)
             seconds = time.perf_counter() - start + preparation
-            checkpoint.add(keys[fold.number], [{**row, "seconds": seconds}])
+            left.checkpoint.add(left.keys[fold.number], [{**row, "seconds": seconds}])
 
-        in_threads(score, [problem.folds[number] for number in keys], problem.n_jobs, progress)
+        in_threads(score, left.folds, left.problem.n_jobs, left.progress)

@@ -10,13 +10,12 @@ from typing import Any
 from graphmover._utils.checks import require_whole
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.candidates import SearchSpace
-from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.columns import Hyperparameters
-from graphmover.evaluation.fingerprints import Verbatim, code_of, digest, plain
+from graphmover.evaluation.fingerprints import Verbatim, code_of, description, digest, plain
 from graphmover.evaluation.grid_search import FINAL_GRAPHS, GridSearch
 from graphmover.evaluation.halving import RUNGS
 from graphmover.evaluation.methods.emd_kernel import require_node_labels
-from graphmover.evaluation.protocol import Problem
+from graphmover.evaluation.protocol import FoldsLeft, Problem
 from graphmover.evaluation.selection import INNER_FOLDS, STRENGTHS
 from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.batch import GraphBatch
@@ -101,17 +100,15 @@ class Method:
     def fingerprint(self) -> str:
         """Equal for two methods of one name only if they give the same results."""
         parameters = self.embedding.get_params(deep=False)
-        default = RandomGraphEmbedding().get_params(deep=False)
+        kept = {name: parameters[name] for name in _FINGERPRINTED}
+        if callable(kept["node_embedding"]):
+            kept["node_embedding"] = code_of(kept["node_embedding"])
         # A parameter that RandomGraphEmbedding has gained since the first checkpoints counts only
-        # where it is not the default: the fingerprints of before stay.
-        kept = {
-            name: value
-            for name, value in parameters.items()
-            if name in _FINGERPRINTED or (name not in _NOT_FINGERPRINTED and value != default[name])
-        }
-        for name, value in kept.items():
-            if callable(value):
-                kept[name] = code_of(value)
+        # where it is not the default, so that their fingerprints stay.
+        default = RandomGraphEmbedding().get_params(deep=False)
+        for name in parameters.keys() - {*_FINGERPRINTED, *_NOT_FINGERPRINTED}:
+            if description(parameters[name]) != description(default[name]):
+                kept[name] = description(parameters[name])
         space = self.search_space
         # `Hyperparameters` was once called Point: its ``repr`` of then is in the fingerprints.
         stacks = [
@@ -142,18 +139,10 @@ class Method:
         rule = f"{numbers} {problem.selection} {_tuning(problem.selection)}"
         return [f"{identity} #{fold.number} {rule}" for fold in problem.folds]
 
-    def score_folds(
-        self,
-        problem: Problem,
-        keys: Mapping[int, str],
-        checkpoint: Checkpoint,
-        progress: str | None,
-    ) -> None:
-        """Score the folds that have keys, and keep their rows in the checkpoint."""
-        numbers = self.components(problem.n_components)
-        GridSearch(
-            self.embedding, self.search_space, problem, numbers, keys, checkpoint, progress
-        ).score_folds()
+    def score_folds(self, left: FoldsLeft) -> None:
+        """Score the folds that are left, and add the rows of each to the checkpoint."""
+        numbers = self.components(left.problem.n_components)
+        GridSearch(self.embedding, self.search_space, numbers, left).score_folds()
 
     def __repr__(self) -> str:
         return f"Method({self.name!r}, {self.search_space.n_candidates} candidates)"
