@@ -32,6 +32,9 @@ FINAL_GRAPHS = 2000
 #: Follows a fold's key in the keys of its finalists and of their comparison.
 _FINALIST = " finalist"
 
+#: Names the finalists in their record: it is part of the file format.
+_CANDIDATES = "settings"
+
 
 class _Job(NamedTuple):
     """A candidate to compare or to score, with so many random graphs, in one fold."""
@@ -112,7 +115,7 @@ class GridSearch:
                     candidates = finalists(candidates, self._distances, R, problem.target, fold)
                 found.append(candidates)
             seconds = time.perf_counter() - start + preparation
-            self._checkpoint.add(keys[fold.number], {"seconds": seconds, "settings": found})
+            self._checkpoint.add(keys[fold.number], {"seconds": seconds, _CANDIDATES: found})
 
         folds = [problem.folds[number] for number in keys]
         in_threads(find, folds, problem.n_jobs, self._progress and f"{self._progress}: choosing")
@@ -129,7 +132,7 @@ class GridSearch:
             )
             for number, key in self._keys.items()
             for R, candidates in zip(
-                self._n_components, self._checkpoint[key + _FINALIST]["settings"], strict=True
+                self._n_components, self._checkpoint[key + _FINALIST][_CANDIDATES], strict=True
             )
             for place, candidate in enumerate(candidates)
         ]

@@ -41,6 +41,17 @@ class Evaluation:
         hyperparameters, ``accuracy`` on the test fold, and ``seconds``. ``selection_accuracy`` and
         ``inner_accuracy`` are the accuracies on the training set that decided. Columns that do
         not apply to a method are None.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> from graphmover.evaluation import evaluate
+    >>> graphs, families = gm.make_graph_families(60, random_state=0, return_X_y=True)
+    >>> result = evaluate(graphs, families, ["majority class"], n_folds=5, n_repeats=2)
+    >>> result
+    Evaluation(majority class: 16.7 %)
+    >>> len(result.folds)
+    10
     """
 
     folds: list[dict[str, Any]]
