@@ -14,6 +14,7 @@ from tqdm import tqdm
 from graphmover import __version__
 from graphmover._utils.checks import require_whole
 from graphmover._utils.parallel import number_of_threads
+from graphmover.backends import backend_for
 from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.emd_kernel_matrix import emd_kernel
 from graphmover.evaluation.folds import stratified_folds
@@ -31,7 +32,6 @@ from graphmover.evaluation.target import encoded_classes
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.io.streaming import Content
-from graphmover.transport import device_for
 
 __all__ = [
     "EMDKernel",
@@ -150,7 +150,7 @@ def evaluate(
     for method in chosen:
         method.require_evaluable(batch)
     number_of_threads(n_jobs)  # raises errors, like the next, even if no fold is left to compute
-    device_for(device, 0)
+    backend_for(device, 0)
     folds = stratified_folds(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))

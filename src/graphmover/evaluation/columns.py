@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.segments import offsets_from_counts
+from graphmover._utils.segments import ranges
+from graphmover.backends import backend_for
+from graphmover.backends.fitted import DistancesToRandomGraphs
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embeddings import NodeEmbeddings, embed_nodes
-from graphmover.nodes.registry import scale_to_unit_cube
-from graphmover.random_graphs import anchor_nodes, sample_random_graphs
-from graphmover.transport import earth_movers_distance
+from graphmover.nodes.embed import NodeRecipe
+from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.random_graphs import anchor_nodes, random_graphs_at, uniform_random_graphs
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -59,12 +60,13 @@ class FoldDistances:
         seed: int,
         device: str = "cpu",
     ) -> None:
-        self._graphs, self._embedding, self._seed, self._device = graphs, embedding, seed, device
+        self._graphs, self._embedding, self._seed = graphs, embedding, seed
+        self._backend = backend_for(device, len(graphs) * n_columns)
         self._training_sets, self._n_columns = training_sets, n_columns
         self._tables: dict[tuple[Hyperparameters, tuple[float, ...]], Any] = {}
         self._unneeded: dict[Hyperparameters, None] = {}
-        self._embedded: dict[tuple[int, int], NodeEmbeddings] = {}
-        self._anchors: dict[tuple[int, int], tuple[Indices, Indices]] = {}
+        self._embedded: dict[tuple[int, int], Nodes] = {}
+        self._anchors: dict[tuple[int, int], list[Indices]] = {}
         self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
         self._sources: list[tuple[int, int]] = []
         self._columns_of_fold: list[Indices] = []
@@ -123,10 +125,12 @@ class FoldDistances:
                 self._ranges[fold, n_dimensions] = self._training_range(nodes, train)
             key = (hyperparameters, self._ranges[fold, n_dimensions])
             if key not in self._tables or self._tables[key].shape[1] < width:
-                scaled = nodes.divided_by(key[1][0])
+                recipe = self._recipe(hyperparameters)._replace(scale=key[1][0])
+                scaled = nodes.divided_by(recipe.scale)
                 graphs = self._random_graphs(scaled, key[1], hyperparameters, n_columns)
+                to_graphs = DistancesToRandomGraphs(recipe, graphs)
                 self._tables[key] = to_device(
-                    earth_movers_distance(scaled, graphs, n_jobs=n_jobs, device=self._device)
+                    to_graphs.of_nodes(scaled, self._backend, n_jobs=n_jobs)
                 )
 
     def release(self, unneeded: Iterable[Hyperparameters], cache_bytes: int = 0) -> None:
@@ -137,59 +141,54 @@ class FoldDistances:
             del self._unneeded[oldest]
             self._tables = {key: table for key, table in self._tables.items() if key[0] != oldest}
 
-    def _nodes(self, hyperparameters: Hyperparameters, n_jobs: int | None) -> NodeEmbeddings:
+    def _recipe(self, hyperparameters: Hyperparameters) -> NodeRecipe:
         embedding = self._embedding
+        return NodeRecipe(
+            hyperparameters.n_dimensions,
+            embedding.node_embedding,
+            embedding.node_mass,
+            embedding.use_node_labels if self._anchored else False,
+            hyperparameters.wl_iterations,
+        )
+
+    def _nodes(self, hyperparameters: Hyperparameters, n_jobs: int | None) -> Nodes:
+        """Return the nodes of all graphs, which stay where distances are computed."""
         key = (hyperparameters.n_dimensions, hyperparameters.wl_iterations)
         if key not in self._embedded:
-            labels = embedding.use_node_labels
-            self._embedded[key] = embed_nodes(
-                self._graphs,
-                hyperparameters.n_dimensions,
-                node_embedding=embedding.node_embedding,
-                node_mass=embedding.node_mass,
-                use_node_labels=labels if self._anchored else False,
-                wl_iterations=hyperparameters.wl_iterations,
-                n_jobs=n_jobs,
-            )
+            recipe = self._recipe(hyperparameters)
+            self._embedded[key] = self._backend.nodes(self._graphs, recipe, n_jobs=n_jobs)
         return self._embedded[key]
 
-    def _training_range(self, nodes: NodeEmbeddings, train: Indices) -> tuple[float, ...]:
+    def _training_range(self, nodes: Nodes, train: Indices) -> tuple[float, ...]:
         """Return all that distances know of the training nodes: few folds differ in it."""
-        points = nodes[train].points
-        scale = scale_to_unit_cube(self._embedding.node_embedding, points)
+        recipe = NodeRecipe(nodes.n_dimensions, self._embedding.node_embedding)
+        if self._anchored and recipe.fits_unit_cube:
+            return (1.0,)
+        places = ranges(nodes.offsets[train], nodes.node_counts[train])
+        points, _ = nodes.nodes_at(places)
+        extent = float(points.min()), float(points.max())
+        scale = recipe.scaled_to(extent).scale
         if self._anchored:
             return (scale,)
         # Rounded: folds whose ranges differ by rounding errors alone share distances.
-        low, high = (float(f"{end / scale:.12g}") for end in (points.min(), points.max()))
+        low, high = (float(f"{end / scale:.12g}") for end in extent)
         return (scale, low, high)
 
     def _random_graphs(
         self,
-        nodes: NodeEmbeddings,
+        nodes: Nodes,
         training_range: tuple[float, ...],
         hyperparameters: Hyperparameters,
         n_columns: int,
     ) -> NodeEmbeddings:
-        if not self._anchored:
-            ends = np.repeat(np.array(training_range[1:])[:, np.newaxis], nodes.n_dimensions, 1)
-            return sample_random_graphs(
-                NodeEmbeddings(ends, np.ones(2, np.int64), [0, 2]),
-                n_columns,
-                max_random_nodes=hyperparameters.max_random_nodes,
-                sampling="uniform",
-                random_state=np.random.default_rng([self._seed, 1]),
-            )
-        chosen, offsets = self._anchor_nodes(nodes, hyperparameters.max_random_nodes, n_columns)
-        return NodeEmbeddings(
-            nodes.points[chosen],
-            np.ones(len(chosen), np.int64),
-            offsets,
-            None if nodes.labels is None else nodes.labels[chosen],
-        )
+        most = hyperparameters.max_random_nodes
+        if self._anchored:
+            return random_graphs_at(nodes, self._anchor_nodes(nodes, most, n_columns))
+        _, low, high = training_range
+        rng = np.random.default_rng([self._seed, 1])
+        return uniform_random_graphs((low, high), nodes.n_dimensions, n_columns, most, rng)
 
-    def _anchor_nodes(
-        self, nodes: NodeEmbeddings, most: int, n_columns: int
-    ) -> tuple[Indices, Indices]:
+    def _anchor_nodes(self, nodes: Nodes, most: int, n_columns: int) -> list[Indices]:
         """Draw the nodes of all columns: the same nodes for every embedding and labelling."""
         if (most, n_columns) not in self._anchors:
             drawn = []
@@ -198,8 +197,7 @@ class FoldDistances:
                 size = rng.integers(1, most + 1)
                 first, last = nodes.offsets[graph], nodes.offsets[graph + 1]
                 drawn.append(anchor_nodes(rng, first, last, size))
-            offsets = offsets_from_counts([len(part) for part in drawn])
-            self._anchors[most, n_columns] = np.concatenate(drawn), offsets
+            self._anchors[most, n_columns] = drawn
         return self._anchors[most, n_columns]
 
     def _n_drawn(self, n_columns: int) -> int:

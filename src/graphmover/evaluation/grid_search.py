@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.arrays import arrays_on
 from graphmover.evaluation.candidates import COLUMNS_FOR_SCALE, Candidate, SearchSpace
@@ -24,7 +25,6 @@ from graphmover.evaluation.selection import (
 )
 from graphmover.evaluation.svm import LinearSVMs
 from graphmover.evaluation.threads import in_threads, progress_bar
-from graphmover.transport import device_for
 
 #: Finalists are compared on at most this many training graphs, with all random graphs.
 FINAL_GRAPHS = 2000
@@ -78,7 +78,7 @@ class GridSearch:
             problem.random_state,
             problem.device,
         )
-        self._arrays = arrays_on(device_for(problem.device, len(graphs) * most))
+        self._arrays = arrays_on(backend_for(problem.device, len(graphs) * most).name)
 
     def score_folds(self) -> None:
         """Score all folds that are left, and add the rows of each to the checkpoint."""

@@ -37,12 +37,17 @@ class NodeRecipe(NamedTuple):
     wl_iterations: int = 0
     scale: float = 1.0  # coordinates are divided by it
 
+    @property
+    def fits_unit_cube(self) -> bool:
+        """Whether points lie in the unit cube without a scale."""
+        method = self.node_embedding
+        return isinstance(method, str) and NODE_EMBEDDINGS[method].in_unit_cube
+
     def scaled_to(self, extent: tuple[float, float]) -> NodeRecipe:
         """Return a recipe by which training points between these ends fit into a unit cube."""
-        method = self.node_embedding
-        if isinstance(method, str) and NODE_EMBEDDINGS[method].in_unit_cube:
-            return self
         low, high = extent
+        if self.fits_unit_cube:
+            return self
         return self._replace(scale=high - low if high > low else 1.0)
 
 

@@ -17,7 +17,7 @@ from graphmover.evaluation.protocol import Problem, Row
 from graphmover.evaluation.selection import INNER_FOLDS
 from graphmover.evaluation.threads import progress_bar
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embeddings import embed_nodes
+from graphmover.nodes.embed import embed_nodes
 
 
 @dataclass(frozen=True)

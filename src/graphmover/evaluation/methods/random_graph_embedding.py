@@ -76,7 +76,7 @@ class Method:
         space = self.search_space
         for (*_, last), gamma in product(space.stacks, space.gammas):
             own = self.embedding.get_params(deep=False)
-            RandomGraphEmbedding(**{**own, **last._asdict(), "gamma": gamma})._check_parameters()
+            RandomGraphEmbedding(**{**own, **last._asdict(), "gamma": gamma}).check_parameters()
 
     @property
     def search_space(self) -> SearchSpace:
