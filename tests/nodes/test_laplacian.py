@@ -23,11 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphmover as gm
-from graphmover.nodes import laplacian
-from graphmover.nodes.laplacian import smallest_eigenvectors
-from graphmover.nodes.laplacian.large import cholesky as _triangular
-from graphmover.nodes.laplacian.large import minimum_degree as _ordering
-from graphmover.nodes.laplacian.large import subspace as _iterative
+from graphmover.nodes.laplacian import smallest_eigenvectors, solve
+from graphmover.nodes.laplacian.large import cholesky, eigenpairs, subspace
+from graphmover.nodes.laplacian.large.minimum_degree import minimum_degree
 
 
 def points(graph, d=6, **parameters):
@@ -47,7 +45,7 @@ def sparse(graph, d=6):
 
 
 def around_a_hub(copies, piece):
-    """Many copies of a graph, the first node of each joined to one hub."""
+    """Disjoint copies of a graph, the first node of each joined to one hub."""
     n = piece.n_nodes
     edges = [piece.edges + 1 + n * k for k in range(copies)]
     edges.append([(0, 1 + n * k) for k in range(copies)])
@@ -88,7 +86,7 @@ def ring_of_cliques(n_cliques, size):
     return gm.Graph(n_cliques * size, np.concatenate([edges, bridges]))
 
 
-#: Spectra full of repeated, close and structured eigenvalues.
+#: Spectra full of multiple and of close eigenvalues.
 HARD = {
     "path": path(300),
     "cycle": cycle(301),
@@ -163,7 +161,7 @@ def test_closed_forms_beyond_the_dense_solver():
     )
 
 
-def test_a_torus_has_eigenvalues_that_repeat_four_times():
+def test_a_torus_has_eigenvalues_of_multiplicity_four():
     n = 40
     at = np.arange(n * n).reshape(n, n)
     edges = [np.column_stack([at.ravel(), np.roll(at, -1, axis=k).ravel()]) for k in (0, 1)]
@@ -189,27 +187,25 @@ def test_each_column_of_many_components_is_the_kernel():
     assert gm.embed_nodes(lopsided, 2).points[:, 1] == pytest.approx(expected)
 
 
-def test_products_and_elimination_agree(monkeypatch):
+def test_polynomials_and_the_pseudo_inverse_agree(monkeypatch):
     rng = np.random.default_rng(0)
     graph = random_graph(rng, 800)
-    by_elimination = gm.embed_nodes(graph, 6).points
-    monkeypatch.setattr("graphmover.nodes.laplacian.large.operators.FILL", 0)
-    assert gm.embed_nodes(graph, 6).points == pytest.approx(by_elimination, abs=1e-7)
+    by_factorisation = gm.embed_nodes(graph, 6).points
+    monkeypatch.setattr("graphmover.nodes.laplacian.large.operators.MAX_FILL", 0)
+    assert gm.embed_nodes(graph, 6).points == pytest.approx(by_factorisation, abs=1e-7)
     cube = hypercube(10)
     assert gm.embed_nodes(cube, 6).points == pytest.approx(np.full((1024, 6), 1 / 32), abs=1e-7)
 
 
-def test_elimination_orders_are_permutations_within_their_budget():
+def test_minimum_degree_orderings_are_permutations_within_their_budget():
     rng = np.random.default_rng(0)
     for graph in (path(50), star(30), grid(9, 8), hypercube(6), random_graph(rng, 90)):
         batch = gm.as_graph_batch(graph)
-        order = _ordering.minimum_degree(batch.indptr, batch.indices, 10_000)[0]
+        order = minimum_degree(batch.indptr, batch.indices, 10_000)[0]
         assert sorted(order) == list(range(graph.n_nodes))
         fill = eliminated_entries(graph, order.tolist())
-        assert (
-            len(_ordering.minimum_degree(batch.indptr, batch.indices, 2 * fill)[0]) == graph.n_nodes
-        )
-        assert len(_ordering.minimum_degree(batch.indptr, batch.indices, fill - 1)[0]) == 0
+        assert len(minimum_degree(batch.indptr, batch.indices, 2 * fill)[0]) == graph.n_nodes
+        assert len(minimum_degree(batch.indptr, batch.indices, fill - 1)[0]) == 0
     assert eliminated_entries(path(50), list(range(50))) == 49
 
 
@@ -217,20 +213,20 @@ def test_elimination_orders_are_permutations_within_their_budget():
 def test_factors_solve_linear_systems(name):
     graph = HARD[name]
     batch = gm.as_graph_batch(graph)
-    order, starts, entries = _ordering.minimum_degree(batch.indptr, batch.indices, 100_000)
+    order, starts, entries = minimum_degree(batch.indptr, batch.indices, 100_000)
     weights = np.ones(len(batch.indices))
-    factors = _triangular.factor(batch.indptr, batch.indices, weights, order, starts, entries)
+    factors = cholesky.factor(batch.indptr, batch.indices, weights, order, starts, entries)
     matrix = np.diag(np.diff(batch.indptr).astype(float)) - graph.to_scipy().toarray()
     scale = np.sqrt(np.diag(matrix))
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal(graph.n_nodes), np.empty(graph.n_nodes)
     x -= scale * (scale @ x) / (scale @ scale)
-    _triangular.solve(factors, scale, x, y, np.empty(graph.n_nodes))
+    cholesky.solve(factors, scale, x, y, np.empty(graph.n_nodes))
     assert matrix @ (y / scale) / scale == pytest.approx(x, abs=1e-10)
 
 
 def eliminated_entries(graph, order):
-    """Eliminate nodes one by one from sets of neighbours, and count these."""
+    """The entries of the Cholesky factor, counted by eliminating nodes one by one."""
     neighbours = {u: set() for u in range(graph.n_nodes)}
     for u, v in graph.edges.tolist():
         neighbours[u].add(v)
@@ -244,19 +240,19 @@ def eliminated_entries(graph, order):
     return total
 
 
-def test_solvers_that_fail_name_the_graph(monkeypatch):
-    monkeypatch.setattr(_iterative, "MOST_PRODUCTS", 2)
+def test_errors_of_the_solvers_name_the_graph(monkeypatch):
+    monkeypatch.setattr(eigenpairs, "MOST_PRODUCTS", 2)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 2: no eigenvectors found: the residu"):
         gm.embed_nodes([path(3), path(4), grid(30, 30)], 6)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 7: "):
         gm.embed_nodes(grid(30, 30), 6, first_index=7)
     monkeypatch.undo()
-    monkeypatch.setattr(_iterative, "BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(subspace, "BLOCK_ENTRIES", 1)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 0: .*more than \d+ eigenvalues near"):
         gm.embed_nodes(around_a_hub(400, path(3)), 6)
 
 
-def test_neighbours_and_threads_change_no_bit():
+def test_other_graphs_and_threads_change_no_bit():
     rng = np.random.default_rng(0)
     graphs = [random_graph(rng, n) for n in [*rng.integers(1, 80, 60), 300, 600, 700]]
     batch = gm.as_graph_batch([*graphs, *HARD.values()])
@@ -273,10 +269,10 @@ def test_neighbours_and_threads_change_no_bit():
 def test_compiled_code_from_the_cache_finds_lapack_again():
     program = (
         "import numpy as np, graphmover as gm;"
-        "from graphmover.nodes.laplacian.small import dense as _dense;"
+        "from graphmover.nodes.laplacian.small import dense;"
         "g = gm.Graph(40, [(i, j) for i in range(40) for j in range(i) if (i * j + i) % 7 < 2]);"
         "x = gm.embed_nodes(g, 6).points;"
-        "print(repr(x.sum()), sum(_dense.embed.stats.cache_hits.values()))"
+        "print(repr(x.sum()), sum(dense.embed.stats.cache_hits.values()))"
     )
     outputs = [subprocess.check_output([sys.executable, "-c", program]).split() for _ in range(2)]
     graph = gm.Graph(40, [(i, j) for i in range(40) for j in range(i) if (i * j + i) % 7 < 2])
@@ -288,29 +284,29 @@ def test_compiled_code_from_the_cache_finds_lapack_again():
     assert int(outputs[1][1]) == 1
 
 
-def test_large_graphs_tell_how_far_they_are(capfd, monkeypatch):
-    monkeypatch.setattr(laplacian, "_WORTH_TELLING", 600)
+def test_large_graphs_report_progress(capfd, monkeypatch):
+    monkeypatch.setattr(solve, "_REPORTED_NODES", 600)
     gm.embed_nodes(grid(30, 30), 6, progress="embedding nodes")
     shown = capfd.readouterr().err
-    assert "graph 0 (900 nodes): solving by elimination" in shown
+    assert "graph 0 (900 nodes): solving by sparse Cholesky factorisation" in shown
     assert "times the error allowed after" in shown
 
 
-def test_what_is_accepted_is_within_the_promise():
+def test_accepted_errors_are_within_the_promise():
     """Renumbering may change 1e-6: each of two errors, residual over gap, may be half of it."""
     rng = np.random.default_rng(0)
     for _ in range(2000):
-        gaps = 10.0 ** rng.uniform(np.log10(laplacian.SAME_EIGENVALUE_LARGE), -1, 8)
+        gaps = 10.0 ** rng.uniform(np.log10(solve.SAME_EIGENVALUE_LARGE), -1, 8)
         values = np.cumsum(np.concatenate([[1e-3], gaps]))
         residuals = 10.0 ** rng.uniform(-17, -13, 9)
-        count, error = _iterative._leading_pairs(values, residuals, 5, 1e-9)
+        count, error = subspace.pairs_up_to_a_gap(values, residuals, 5, 1e-9)
         largest = max(
             residuals[i] / min(gaps[i], gaps[i - 1] if i else np.inf) for i in range(count)
         )
-        if error <= _iterative.LEAST_ACCURACY:
+        if error <= subspace.LEAST_ACCURACY:
             assert largest <= 5e-7
         else:
-            assert largest > _iterative.LEAST_ACCURACY or error == np.inf
+            assert largest > subspace.LEAST_ACCURACY or error == np.inf
 
 
 def test_renumbering_where_eigenvalues_almost_agree():

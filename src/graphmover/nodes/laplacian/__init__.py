@@ -1,125 +1,14 @@
 """Absolute values of the normalised Laplacian's smallest eigenvectors, for many graphs.
 
 L = I - D^-1/2 A D^-1/2, read literally: an isolated node has a 1 on the diagonal. Where an
-eigenvalue is repeated, its eigenvectors are arbitrary up to rotation, and their absolute values
-would depend on how the nodes are numbered. For an eigenspace of dimension m with projector P
-each of its columns is therefore sqrt(diag(P) / m), which is |u| when m = 1 and keeps the
-length of the columns at 1.
+eigenvalue is multiple, its eigenvectors are determined up to rotation only, and their absolute
+values would depend on how the nodes are numbered. For an eigenspace of dimension m with
+projector P each of its columns is therefore sqrt(diag(P) / m). This is |u| when m = 1, and every
+column has length 1.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
+from graphmover.nodes.laplacian.solve import DENSE_NODES, smallest_eigenvectors
 
-import numpy as np
-from numpy.typing import NDArray
-from tqdm import tqdm
-
-from graphmover._utils.compiling import telling_if_compiling
-from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
-from graphmover.nodes.laplacian.large.components import embed_large
-from graphmover.nodes.laplacian.small.dense import embed
-from graphmover.nodes.laplacian.small.lapack import tridiagonalisation
-
-#: Graphs of up to this many nodes are solved as dense matrices: no larger one is ever made.
-DENSE_NODES = 350
-
-#: Components of larger graphs are solved densely up to this many classes of twins: all of their
-#: eigenvectors are computed then, which is slower than `_dense.py`.
-DENSE_CLASSES = 150
-
-#: Eigenvalues (of [0, 2]) closer than this count as one, in graphs of up to DENSE_NODES nodes:
-#: below it, rounding errors of 1e-15 would turn the eigenvectors by more than 1e-8.
-SAME_EIGENVALUE = 1e-7
-
-#: The same in larger graphs, whose eigenvalues lie closer, to turn them by less than 1e-6.
-SAME_EIGENVALUE_LARGE = 1e-9
-
-#: One thread takes about this many entries of Laplacians at a time.
-_CHUNK = 2**18
-
-#: Graphs of this many nodes tell how far they are, where progress is shown.
-_WORTH_TELLING = 20_000
-
-
-def smallest_eigenvectors(
-    offsets: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    weights: NDArray[np.float64] | None,
-    degrees: NDArray[np.float64],
-    n_dimensions: int,
-    *,
-    n_jobs: int | None,
-    progress: str | None,
-    first_index: int = 0,
-    dense_nodes: int = DENSE_NODES,
-) -> NDArray[np.float64]:
-    """Return the points of all nodes; coordinates that a graph is too small for are 0.
-
-    The arrays are those of a `GraphBatch`, the degrees beside its nodes.
-    """
-    points = np.zeros((len(degrees), n_dimensions))
-    given = np.empty(0) if weights is None else weights
-    counts = np.diff(offsets)
-    dsytrd = tridiagonalisation()
-
-    def solve(chunk: slice) -> None:
-        _embed_small(
-            chunk.start,
-            chunk.stop,
-            dense_nodes,
-            offsets,
-            indptr,
-            indices,
-            given,
-            degrees,
-            SAME_EIGENVALUE,
-            dsytrd,
-            points,
-        )
-        for index in range(chunk.start, chunk.stop):
-            if counts[index] > dense_nodes:
-                solve_large(index)
-
-    def solve_large(index: int) -> None:
-        first, last = offsets[index : index + 2]
-        same = SAME_EIGENVALUE if counts[index] <= DENSE_NODES else SAME_EIGENVALUE_LARGE
-        name = f"graph {first_index + index}"
-
-        def say(message: str) -> None:
-            if progress is not None and counts[index] >= _WORTH_TELLING:
-                tqdm.write(f"{name} ({counts[index]} nodes): {message}", file=sys.stderr)
-
-        try:
-            embed_large(
-                indptr[first : last + 1],
-                indices,
-                given,
-                degrees[first:last],
-                same,
-                min(dense_nodes, DENSE_CLASSES),
-                say,
-                points[first:last],
-            )
-        except np.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(f"{name}: no eigenvectors found: {error}") from error
-
-    with single_threaded_blas():
-        work = (counts + 1) ** 2
-        for_each_chunk(solve, work, most=_CHUNK, n_jobs=n_jobs, progress=progress)
-    return points
-
-
-_loaded = threading.Event()
-
-
-def _embed_small(*arguments: object) -> None:
-    """Call the kernel; if compiling it, the first time ever, takes long, tell the user."""
-    if _loaded.is_set():
-        embed(*arguments)
-        return
-    with telling_if_compiling(embed, "the Laplacian solver"):
-        embed(*arguments)
-    _loaded.set()
+__all__ = ["DENSE_NODES", "smallest_eigenvectors"]

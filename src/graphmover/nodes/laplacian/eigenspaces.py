@@ -1,8 +1,8 @@
-"""Which eigenvectors the first d columns need, and the columns made of them.
+"""Eigenspaces of a sorted spectrum, and the columns sqrt(diag(P) / m) that they make.
 
-The spectrum is the union of the quotient's eigenvalues and those of the classes of twins
-(`_twins.py`). Eigenvalues that follow each other closer than a tolerance count as one, and
-its whole space is needed as soon as one of its columns is.
+Consecutive eigenvalues that differ by no more than a tolerance count as one. Its eigenspace, of
+dimension m with the projector P, makes m columns, and is needed whole as soon as one of them
+is. Both solvers share `eigenspace` and `fill_eigenspace`; `laplacian.cu` mirrors them on a GPU.
 """
 
 from __future__ import annotations
@@ -16,67 +16,89 @@ from graphmover._utils.jit import JIT
 
 
 @njit(**JIT)
-def eigenvalues_needed(values, more, twins, members, order, d, same):
-    """How many of the quotient's ``values`` the first d columns need; -1: more than these.
+def eigenspace(values, multiplicities, first, tolerance):
+    """Where the eigenspace ends that begins with the sorted eigenvalue ``first``.
 
-    ``order`` sorts the eigenvalues ``twins`` of the classes; ``more`` tells whether the
-    quotient has eigenvalues beyond ``values``.
+    Returned are the number of the first eigenvalue behind it, and its dimension.
     """
-    i = j = total = 0
-    last = -np.inf
-    while True:
-        twin = twins[order[j]] if j < len(order) else np.inf
-        if i == len(values) and more:
-            return -1
-        value = values[i] if i < len(values) else np.inf
-        smallest = min(value, twin)
-        if total >= d and smallest - last > same:
-            return i
-        if smallest == np.inf:
-            return i
-        if value <= twin:
-            total += 1
-            i += 1
-        else:
-            total += abs(members[order[j]]) - 1
-            j += 1
-        last = smallest
+    stop, dimension = first + 1, multiplicities[first]
+    while stop < len(values) and values[stop] - values[stop - 1] <= tolerance:
+        dimension += multiplicities[stop]
+        stop += 1
+    return stop, dimension
 
 
 @njit(**JIT)
-def fill_columns(values, vectors, twins, members, order, class_of, same, out):
+def fill_eigenspace(diagonal, dimension, class_of, first, out):
+    """Fill an eigenspace's columns from column ``first`` on; return the next free column.
+
+    ``diagonal`` is that of the projector, for one node of each class; it is overwritten.
+    """
+    stop = min(out.shape[1], first + dimension)
+    for c in range(len(diagonal)):
+        diagonal[c] = sqrt(diagonal[c] / dimension)
+    for v in range(len(class_of)):
+        for k in range(first, stop):
+            out[v, k] = diagonal[class_of[v]]
+    return stop
+
+
+@njit(**JIT)
+def merged_spectrum(values, twins, members, order):
+    """Merge the quotient's eigenvalues with those of the classes of twins (`twins.py`).
+
+    ``order`` sorts the eigenvalues ``twins`` of the classes. Returned are the eigenvalues, their
+    multiplicities and their sources: i for row i of the quotient's eigenvectors, -1 - c for the
+    class c.
+    """
+    total = len(values) + len(order)
+    merged = np.empty(total)
+    multiplicities, sources = np.empty(total, np.int64), np.empty(total, np.int64)
+    i = j = 0
+    for k in range(total):
+        if j == len(order) or (i < len(values) and values[i] <= twins[order[j]]):
+            merged[k], multiplicities[k], sources[k] = values[i], 1, i
+            i += 1
+        else:
+            c = order[j]
+            merged[k], multiplicities[k], sources[k] = twins[c], abs(members[c]) - 1, -1 - c
+            j += 1
+    return merged, multiplicities, sources
+
+
+@njit(**JIT)
+def eigenvalues_needed(values, more, twins, members, order, d, tolerance):
+    """How many of the quotient's ``values`` the first d columns need; -1: more than these.
+
+    ``more`` says whether the quotient has eigenvalues beyond ``values``. Where all of these are
+    needed, the next one could belong to the last eigenspace, too.
+    """
+    merged, multiplicities, sources = merged_spectrum(values, twins, members, order)
+    column = stop = 0
+    while column < d and stop < len(merged):
+        stop, dimension = eigenspace(merged, multiplicities, stop, tolerance)
+        column += dimension
+    needed = 0
+    for source in sources[:stop]:
+        needed += source >= 0
+    return -1 if more and needed == len(values) else needed
+
+
+@njit(**JIT)
+def fill_columns(values, vectors, twins, members, order, class_of, tolerance, out):
     """Fill ``out``, one row per node, from the quotient's eigenvectors, the rows of vectors."""
-    d = out.shape[1]
-    spread = np.zeros(len(members))
-    i = j = column = 0
-    while column < d:
-        spread[:] = 0.0
-        dimension = 0
-        last = -np.inf
-        while True:
-            value = values[i] if i < len(values) else np.inf
-            twin = twins[order[j]] if j < len(order) else np.inf
-            smallest = min(value, twin)
-            if smallest == np.inf or (dimension and smallest - last > same):
-                break
-            if value <= twin:
+    merged, multiplicities, sources = merged_spectrum(values, twins, members, order)
+    diagonal = np.empty(len(members))
+    column = stop = 0
+    while column < out.shape[1] and stop < len(merged):
+        first = stop
+        stop, dimension = eigenspace(merged, multiplicities, first, tolerance)
+        diagonal[:] = 0.0
+        for source in sources[first:stop]:
+            if source >= 0:
                 for c in range(len(members)):
-                    spread[c] += vectors[i, c] * vectors[i, c] / abs(members[c])
-                dimension += 1
-                i += 1
+                    diagonal[c] += vectors[source, c] * vectors[source, c] / abs(members[c])
             else:
-                c = order[j]
-                t = abs(members[c])
-                spread[c] += (t - 1) / t
-                dimension += t - 1
-                j += 1
-            last = smallest
-        if dimension == 0:
-            return
-        stop = min(d, column + dimension)
-        for c in range(len(members)):
-            spread[c] = sqrt(spread[c] / dimension)
-        for v in range(len(class_of)):
-            for k in range(column, stop):
-                out[v, k] = spread[class_of[v]]
-        column = stop
+                t = abs(members[-1 - source])
+                diagonal[-1 - source] += (t - 1) / t
+        column = fill_eigenspace(diagonal, dimension, class_of, column, out)

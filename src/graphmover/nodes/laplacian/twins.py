@@ -1,16 +1,17 @@
-"""Twins: nodes with the same neighbours, which the eigenproblem need not tell apart.
+"""Twin reduction: nodes with the same neighbours share all but a few closed-form eigenvectors.
 
-Nodes that are not adjacent and have the same neighbours by the same weights (open twins), or
-are adjacent and have the same neighbours but for each other (closed twins), form classes. On
-vectors that live on one class of t nodes and add up to zero the matrix D^-1/2 A D^-1/2 is 0
-for open twins and -w/degree for closed ones: these are t - 1 eigenvectors of the Laplacian
-with the eigenvalue 1, or 1 + w/degree, whose projector has (t - 1)/t on its diagonal.
-All other eigenvectors are constant on classes, and are those of the quotient matrix
+Open twins are not adjacent and have the same neighbours with the same weights; closed twins are
+adjacent and have the same neighbours apart from each other. Twins form classes, and the classes
+an equitable partition (Godsil and Royle 2001, chapter 9). On vectors that are supported on one
+class of t nodes and sum to zero, the matrix D^-1/2 A D^-1/2 is 0 for open twins and -w/degree
+for closed ones: these are t - 1 eigenvectors of the Laplacian with the eigenvalue 1, or
+1 + w/degree, whose projector has (t - 1)/t on its diagonal. All other eigenvectors are constant
+on classes, and are those of the quotient matrix
 
     Q[c, c'] = w sqrt(t t') / sqrt(degree degree'),    Q[c, c] = (t - 1) w / degree (closed).
 
-So stars, complete and complete bipartite graphs, whose eigenvalues repeat almost n times, come
-down to one or two classes. Closed twins are looked for in graphs without weights only.
+Stars, complete and complete bipartite graphs, whose eigenvalues have multiplicities of almost n,
+thus reduce to one or two classes. Closed twins are detected in graphs without weights only.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ _mixed = njit(**JIT)(mix64)
 
 @njit(**JIT)
 def _same_neighbours(u, v, rows, indices, weights):
-    """Whether the rows of u and v are equal, each without the other and itself."""
+    """Whether the rows of u and v are equal, each without u and v themselves."""
     i, j = rows[u], rows[v]
     last_i, last_j = rows[u + 1], rows[v + 1]
     if last_i - i != last_j - j:
         return False
     while True:
+        # Rows are sorted: skip the one entry by which the rows of closed twins differ.
         if i < last_i and indices[i] == v:
             i += 1
         if j < last_j and indices[j] == u:
@@ -52,18 +54,20 @@ def twin_classes(rows, indices, weights, class_of, members):
     """Number the classes of twins in the order of their first nodes.
 
     ``rows`` are the n + 1 row boundaries of one graph in ``indices`` and ``weights``, which
-    has no entries when all are 1. ``class_of[v]`` becomes the class of v, ``members[c]`` its
+    is empty when all weights are 1. ``class_of[v]`` becomes the class of v, ``members[c]`` its
     size, negative for closed twins, and the first node of each class is returned.
     """
     n = len(rows) - 1
-    codes = np.empty(n, np.uint64)
-    leader = np.arange(n)
-    size = np.ones(n, np.int64)
+    codes = np.empty(n, np.uint64)  # hash of a node's row
+    leader = np.arange(n)  # first node of a node's class
+    size = np.ones(n, np.int64)  # of the class, at its leader; negative: closed twins
+    # A hash table of leaders with linear probing, at most half full.
     mask = 1
     while mask < 2 * n:
         mask *= 2
     table = np.full(mask, -1, np.int64)
     mask -= 1
+    # The sum of mixed keys is a hash of the set of neighbours.
     for u in range(n):
         code = np.uint64(rows[u + 1] - rows[u])
         for i in range(rows[u], rows[u + 1]):
@@ -72,6 +76,8 @@ def twin_classes(rows, indices, weights, class_of, members):
                 key ^= np.uint64(hash(weights[i]))
             code += _mixed(key)
         codes[u] = code
+    # Open twins first. In the second pass, each node counts as its own neighbour, so that
+    # closed twins have equal hashes; a node cannot have twins of both kinds.
     for closed in range(2 if len(weights) == 0 else 1):
         if closed:
             table[:] = -1
@@ -85,6 +91,7 @@ def twin_classes(rows, indices, weights, class_of, members):
                 v = table[slot]
                 if codes[v] == codes[u] and _same_neighbours(u, v, rows, indices, weights):
                     leader[u] = v
+                    # The first closed twin turns the size 1 into -2.
                     size[v] += -1 if closed and size[v] < 0 else (-3 if closed else 1)
                     break
                 slot = (slot + 1) & mask
@@ -104,8 +111,8 @@ def twin_classes(rows, indices, weights, class_of, members):
 
 
 @njit(**JIT)
-def twin_values(firsts, members, degrees, out):
-    """The eigenvalue of each class's own eigenvectors; infinite where it has one node."""
+def twin_eigenvalues(firsts, members, degrees, out):
+    """The eigenvalue of each class's own eigenvectors; infinite for a class of one node."""
     for c in range(len(firsts)):
         if abs(members[c]) == 1:
             out[c] = np.inf
@@ -117,12 +124,12 @@ def twin_values(firsts, members, degrees, out):
 
 @njit(**JIT)
 def _entry(weight, degree, other_degree, pairs):
-    """Q between two classes with so many pairs of nodes."""
+    """Q between two classes that are joined by so many pairs of nodes."""
     return weight / (sqrt(degree) * sqrt(other_degree)) * sqrt(pairs)
 
 
 @njit(**JIT)
-def _own_entry(members, degree):
+def _diagonal_entry(members, degree):
     """Q on its diagonal."""
     return (abs(members) - 1) / degree if members < 0 else 0.0
 
@@ -133,10 +140,11 @@ def quotient_laplacian(rows, indices, weights, degrees, class_of, members, first
     out[:] = 0.0
     for c in range(len(firsts)):
         u, t = firsts[c], abs(members[c])
-        out[c, c] = 1.0 - _own_entry(members[c], degrees[u])
+        out[c, c] = 1.0 - _diagonal_entry(members[c], degrees[u])
         for i in range(rows[u], rows[u + 1]):
             v = indices[i]
             other = class_of[v]
+            # The first node represents its class: each pair of classes counts once.
             if firsts[other] == v and other != c:
                 weight = weights[i] if len(weights) else 1.0
                 pairs = t * abs(members[other])
@@ -145,7 +153,7 @@ def quotient_laplacian(rows, indices, weights, degrees, class_of, members, first
 
 @njit(**JIT)
 def quotient_rows(rows, indices, weights, degrees, class_of, members, firsts):
-    """The same matrix Q as compressed rows."""
+    """The matrix Q as compressed rows."""
     q, most = len(firsts), 0
     for u in firsts:
         most += rows[u + 1] - rows[u] + 1
@@ -155,7 +163,7 @@ def quotient_rows(rows, indices, weights, degrees, class_of, members, firsts):
     for c in range(q):
         u, t = firsts[c], abs(members[c])
         if members[c] < 0:
-            others[k], data[k] = c, _own_entry(members[c], degrees[u])
+            others[k], data[k] = c, _diagonal_entry(members[c], degrees[u])
             k += 1
         for i in range(rows[u], rows[u + 1]):
             v = indices[i]
@@ -171,7 +179,7 @@ def quotient_rows(rows, indices, weights, degrees, class_of, members, firsts):
 
 @njit(**JIT)
 def quotient_graph(rows, indices, weights, class_of, members, firsts):
-    """The graph of classes as compressed rows, with the weights between two classes added up."""
+    """The graph of classes as compressed rows, with the weights between two classes summed."""
     q = len(firsts)
     indptr = np.zeros(q + 1, np.int64)
     for c in range(q):

@@ -1,4 +1,4 @@
-"""Loops over the rows of a large sparse matrix."""
+"""Compiled loops over the compressed rows of a large sparse matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphmover._utils.jit import JIT
 
 @njit(**JIT)
 def multiply(indptr, indices, data, x, alpha, beta, gamma, y):
-    """Set y to alpha Q x + beta x + gamma y."""
+    """Set y to alpha Q x + beta x + gamma y, for a block x of vectors."""
     width = x.shape[1]
     row = np.empty(width)
     for u in range(len(indptr) - 1):
@@ -25,7 +25,7 @@ def multiply(indptr, indices, data, x, alpha, beta, gamma, y):
 
 @njit(**JIT)
 def project_out(direction, x):
-    """Take the direction of a unit vector out of the columns of x."""
+    """Make the columns of x orthogonal to a unit vector."""
     share = np.zeros(x.shape[1])
     for u in range(len(direction)):
         for k in range(x.shape[1]):
@@ -36,63 +36,45 @@ def project_out(direction, x):
 
 
 @njit(**JIT)
-def components(indptr, indices):
-    """The component of each node, numbered in the order of their first nodes."""
-    n = len(indptr) - 1
-    label = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
-    count = 0
-    for start in range(n):
-        if label[start] >= 0:
-            continue
-        label[start], queue[0] = count, start
-        first, last = 0, 1
-        while first < last:
-            u = queue[first]
-            first += 1
-            for i in range(indptr[u], indptr[u + 1]):
-                v = indices[i]
-                if label[v] < 0:
-                    label[v] = count
-                    queue[last] = v
-                    last += 1
-        count += 1
-    return label
+def _breadth_first_search(indptr, indices, start, step, mark, queue):
+    """Mark all nodes within reach of ``start``, each with ``step`` more than its predecessor.
 
-
-@njit(**JIT)
-def eccentricity(indptr, indices, start):
-    """How far the farthest node is that can be reached."""
-    distance = np.full(len(indptr) - 1, -1, np.int64)
-    queue = np.empty(len(indptr) - 1, np.int64)
-    queue[0], distance[start] = start, 0
+    ``mark[start]`` is set already; nodes not visited yet have negative marks. ``queue`` holds
+    the nodes in the order of their visits. Returned is how many were visited.
+    """
+    queue[0] = start
     first, last = 0, 1
     while first < last:
         u = queue[first]
         first += 1
         for i in range(indptr[u], indptr[u + 1]):
             v = indices[i]
-            if distance[v] < 0:
-                distance[v] = distance[u] + 1
+            if mark[v] < 0:
+                mark[v] = mark[u] + step
                 queue[last] = v
                 last += 1
-    return distance[queue[last - 1]]
+    return last
 
 
 @njit(**JIT)
-def chebyshev(matrix, x, cut, degree, y, work):
-    """Set y to the Chebyshev polynomial of Q that is small on [-1, 1 - cut], times x."""
-    indptr, indices, data = matrix
-    half, middle = (2 - cut) / 2, -cut / 2
-    before, now = work[0], work[1]
-    before[:] = 0.0
-    now[:] = x
-    for step in range(degree):
-        factor, back = (2 / half, 1.0) if step else (1 / half, 0.0)
-        for u in range(len(x)):
-            total = -middle * now[u]
-            for i in range(indptr[u], indptr[u + 1]):
-                total += data[i] * now[indices[i]]
-            before[u] = factor * total - back * before[u]
-        before, now = now, before
-    y[:] = now
+def components(indptr, indices):
+    """The component of each node, numbered in the order of their first nodes."""
+    n = len(indptr) - 1
+    label, queue = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    count = 0
+    for start in range(n):
+        if label[start] < 0:
+            label[start] = count
+            _breadth_first_search(indptr, indices, start, 0, label, queue)
+            count += 1
+    return label
+
+
+@njit(**JIT)
+def eccentricity(indptr, indices, start):
+    """The distance from ``start`` to the farthest node that it reaches."""
+    n = len(indptr) - 1
+    distance, queue = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    distance[start] = 0
+    n_visited = _breadth_first_search(indptr, indices, start, 1, distance, queue)
+    return distance[queue[n_visited - 1]]

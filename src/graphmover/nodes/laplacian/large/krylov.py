@@ -1,15 +1,32 @@
-"""Bases of Krylov spaces, every vector orthogonal to all others: the loops of `_lanczos.py`."""
+"""Orthonormal bases of Krylov subspaces: the compiled loops of `lanczos.py`.
+
+Lanczos' method with full reorthogonalisation (Parlett 1998, chapter 13): every new vector is made
+orthogonal to all others, twice. The operator projected on the basis is therefore computed as a
+full matrix rather than assumed to be tridiagonal, which thick restarts would break anyway.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from graphmover._utils.jit import JIT
+from graphmover.nodes.laplacian.large.chebyshev import filter_vector
 from graphmover.nodes.laplacian.large.cholesky import solve
-from graphmover.nodes.laplacian.large.kernels import chebyshev
+
+
+class CompiledOperator(NamedTuple):
+    """An operator as the compiled loops take it: a polynomial of Q, or its pseudo-inverse."""
+
+    matrix: Any  # compressed rows of Q: indptr, indices, data
+    scale: Any  # the square roots of the degrees
+    factors: Any  # of the grounded Laplacian; see `cholesky.py`
+    half: float  # the polynomial is small on middle - half to middle + half
+    middle: float
+    degree: int  # of the polynomial; 0: the pseudo-inverse of I - Q
 
 
 @njit(**JIT)
@@ -26,7 +43,8 @@ def orthogonal_start(known, start):
 def extend(operator, known, basis, projected, count):
     """Fill rows count + 1 to the last of the basis, and the operator projected on all but it.
 
-    Returned is the length of the last row before it was made a unit vector.
+    Rows up to ``count`` and the projection on those before it are given. All are orthogonal to
+    the rows of ``known``. Returned is the length of the last row before its normalisation.
     """
     n = basis.shape[1]
     w, work = np.empty(n), np.empty((2, n))
@@ -37,11 +55,14 @@ def extend(operator, known, basis, projected, count):
         _orthogonalise(known, w)
         share = _orthogonalise(basis[: k + 1], w)
         share += _orthogonalise(basis[: k + 1], w)
-        _orthogonalise(known, w)  # last: the pseudo-inverse makes much of traces of the kernel
+        # Last, because the pseudo-inverse amplifies what rounding leaves of the null vector.
+        _orthogonalise(known, w)
         projected[: k + 1, k] = share
         projected[k, : k + 1] = share
         length = sqrt(np.dot(w, w))
-        if length <= 1e-14 * before:  # the basis is all that the start can reach
+        if length <= 1e-14 * before:
+            # An invariant subspace: the basis spans all that the start can reach. Continue with
+            # a new direction; length 0 makes all residuals 0.
             length = 0.0
             for u in range(n):
                 w[u] = ((u + 1) * (k + 12345) * 0.6180339887498949) % 1.0 - 0.5
@@ -57,7 +78,7 @@ def extend(operator, known, basis, projected, count):
 
 @njit(**JIT)
 def _orthogonalise(basis, w):
-    """Take the rows of an orthonormal basis out of w; their shares."""
+    """Subtract from w its projection on the rows of an orthonormal basis; its coefficients."""
     share = np.dot(basis, w)
     w -= np.dot(share, basis)
     return share
@@ -65,8 +86,7 @@ def _orthogonalise(basis, w):
 
 @njit(**JIT)
 def _apply(operator, x, y, work):
-    matrix, scale, factors, cut, degree = operator
-    if degree == 0:
-        solve(factors, scale, x, y, work[0])
+    if operator.degree == 0:
+        solve(operator.factors, operator.scale, x, y, work[0])
     else:
-        chebyshev(matrix, x, cut, degree, y, work)
+        filter_vector(operator.matrix, operator.half, operator.middle, operator.degree, x, y, work)

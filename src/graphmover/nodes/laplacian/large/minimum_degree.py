@@ -1,10 +1,11 @@
-"""In which order to eliminate the nodes of a large graph, and what it would cost.
+"""Minimum-degree ordering for sparse Cholesky factorisation, within a budget of entries.
 
-Minimum degree on the quotient graph of elements: an eliminated node becomes an element, the
-list of nodes that its elimination joins; a node's degree is bounded by the sizes of its
-elements outside the newest one. All elements together are the factor's entries, so the
-search itself ends as soon as these, and the edges between the nodes that are left, are more
-than the budget.
+Approximate minimum degree (Amestoy, Davis and Duff 1996) on a graph of variables and elements: an
+eliminated node becomes an element, the list of nodes that its elimination joins. The degree of a
+node is bounded by the sizes of its elements, each counted outside the newest one. All elements
+together are the entries of the factor, so the search stops as soon as these, and the edges that
+the remaining nodes must still have, exceed the budget. Supervariables are not formed: twins are
+merged beforehand (`twins.py`).
 """
 
 from __future__ import annotations
@@ -17,28 +18,29 @@ from graphmover._utils.jit import JIT
 
 @njit(**JIT)
 def minimum_degree(indptr, indices, budget):
-    """An order of elimination with at most ``budget`` entries in the factor; empty: none found.
+    """An ordering with at most ``budget`` entries in the factor; empty where none was found.
 
-    The graph is symmetric, without loops. With the order come the entries of the factor: the
-    nodes that are joined by elimination j are ``entries[starts[j] : starts[j + 1]]``.
+    The graph is symmetric, without loops. Returned are order, starts and entries: the nodes
+    below the diagonal in column j of the factor are ``entries[starts[j] : starts[j + 1]]``.
     """
     n = len(indptr) - 1
     # A node's slice of `lists` holds its elements, then its neighbours that no element covers.
+    # It never grows: each elimination replaces at least one of either by the new element.
     lists = indices.copy()
     n_elements = np.zeros(n, np.int64)
     n_listed = indptr[1:] - indptr[:-1]
+    # An element is numbered as the node that it was.
     start = np.full(n, -1, np.int64)  # of an element in the arena; -1: none, or absorbed
-    size = np.zeros(n, np.int64)
-    arena = np.empty(budget + n, np.int32)
+    size = np.zeros(n, np.int64)  # of an element
+    arena = np.empty(budget + n, np.int32)  # all elements, one after the other
     used = 0
     outside = np.zeros(n, np.int64)  # of an element: nodes not in the newest one
-    seen_by = np.full(n, -1, np.int64)
-    joined_by = np.full(n, -1, np.int64)
-    gone = np.zeros(n, np.bool_)
+    seen_by = np.full(n, -1, np.int64)  # the newest element for which `outside` is valid
+    joined_by = np.full(n, -1, np.int64)  # the newest element that a node belongs to
     # Nodes by degree, in doubly linked lists.
     head = np.full(n, -1, np.int64)
     after, before = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    degree = n_listed.copy()
+    degree = n_listed.copy()  # an upper bound once the node has elements
     for v in range(n):
         _insert(v, degree[v], head, after, before)
     order = np.empty(n, np.int64)
@@ -48,13 +50,14 @@ def minimum_degree(indptr, indices, budget):
     for step in range(n):
         while head[least] < 0:
             least += 1
-        # Every edge between the nodes left will be an entry; degrees may be estimated too large.
+        # Every edge between the remaining nodes becomes an entry. Degrees are upper bounds, so
+        # this may give up a little too early.
         if used + least * (n - step) // 2 > budget:
             return order[:0], starts[:0], arena[:0]
         p = head[least]
         _remove(p, degree[p], head, after, before)
         order[step] = p
-        gone[p] = True
+        # The new element p: the union of the elements of p, which it absorbs, and its neighbours.
         first = used
         joined_by[p] = p
         for k in range(indptr[p], indptr[p] + n_listed[p]):
@@ -74,6 +77,7 @@ def minimum_degree(indptr, indices, budget):
                 used += 1
         start[p], size[p] = first, used - first
         starts[step + 1] = used
+        # |e \ p| for all elements e that share nodes with p: each shared node subtracts 1.
         for i in range(first, used):
             v = arena[i]
             for k in range(indptr[v], indptr[v] + n_elements[v]):
@@ -83,6 +87,8 @@ def minimum_degree(indptr, indices, budget):
                         seen_by[e] = p
                         outside[e] = size[e]
                     outside[e] -= 1
+        # Rewrite the lists of the nodes of p, and bound their degrees:
+        # |p \ v| + the neighbours outside p + the sum of |e \ p| over their other elements.
         for i in range(first, used):
             v = arena[i]
             bound = size[p] - 1
@@ -96,7 +102,7 @@ def minimum_degree(indptr, indices, budget):
             count = 0
             for k in range(at, at + n_elements[v]):
                 e = lists[k]
-                if start[e] >= 0 and outside[e] > 0:
+                if start[e] >= 0 and outside[e] > 0:  # elements within p are redundant
                     lists[at + count] = e
                     count += 1
                     bound += outside[e]

@@ -1,12 +1,14 @@
 """Small graphs: one compiled loop, one LAPACK call for each.
 
-The quotient's Laplacian (`_twins.py`) is brought to tridiagonal form by LAPACK's ``dsytrd``;
-only the eigenvalues and eigenvectors that the first d columns need are then computed
-(`_tridiagonal.py`). Where these are many, or inverse iteration finds no good vectors, LAPACK
-computes them all.
+LAPACK's ``dsytrd`` reduces the quotient's Laplacian (`twins.py`) to tridiagonal form by
+Householder reflections (Golub and Van Loan 2013, section 8.3). Only the eigenvalues and
+eigenvectors that the first d columns need are then computed (`tridiagonal.py`). Where these are
+many, or inverse iteration does not converge, LAPACK computes all of them.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,38 +17,50 @@ from graphmover._utils.jit import JIT
 from graphmover.nodes.laplacian.eigenspaces import eigenvalues_needed, fill_columns
 from graphmover.nodes.laplacian.small.lapack import call_with_ten_pointers
 from graphmover.nodes.laplacian.small.tridiagonal import dot, eigenvectors, smallest_eigenvalues
-from graphmover.nodes.laplacian.twins import quotient_laplacian, twin_classes, twin_values
+from graphmover.nodes.laplacian.twins import quotient_laplacian, twin_classes, twin_eigenvalues
 
 #: Up to this share of the eigenvectors is computed one by one, beyond it all together.
 _FEW = 0.3
 
-_BLOCK = 32  # columns that dsytrd takes at a time
+_BLOCK = 32  # columns that dsytrd reduces at a time
+
+
+class _Workspace(NamedTuple):
+    """Working memory for the graphs of one chunk, of up to n nodes each."""
+
+    class_of: Any  # (n,) the class of twins of each node
+    members: Any  # (n,) the size of each class, negative for closed twins
+    twins: Any  # (n,) the eigenvalue of each class
+    matrix: Any  # (n * n,) the quotient's Laplacian, then dsytrd's reflections
+    tridiagonal: Any  # (4, n) diagonal, off-diagonal, tau, squares of the off-diagonal
+    factors: Any  # (4, n) LU factors for inverse iteration
+    swapped: Any  # (n,) which rows these have exchanged
+    dsytrd: Any  # (_BLOCK * n,) LAPACK's own
 
 
 @njit(**JIT)
-def embed(first, last, most, offsets, indptr, indices, weights, degrees, same, dsytrd, out):
+def embed(first, last, most, offsets, indptr, indices, weights, degrees, tolerance, dsytrd, out):
     """Fill the rows of ``out`` for the graphs first to last - 1 of at most ``most`` nodes."""
     largest = 0
     for g in range(first, last):
         n = offsets[g + 1] - offsets[g]
         if n <= most:
             largest = max(largest, n)
-    space = _space(largest)
+    space = _workspace(largest)
     for g in range(first, last):
         a, b = offsets[g], offsets[g + 1]
         if 0 < b - a <= most:
             rows = indptr[a : b + 1]
-            _embed_one(rows, indices, weights, degrees[a:b], same, dsytrd, space, out[a:b])
+            _embed_one(rows, indices, weights, degrees[a:b], tolerance, dsytrd, space, out[a:b])
 
 
 @njit(**JIT)
-def _space(n):
-    """Working memory for graphs of up to n nodes."""
-    return (
-        np.empty(n, np.int64),  # the class of each node
-        np.empty(n, np.int64),  # the members of each class
-        np.empty(n),  # the eigenvalue of each class
-        np.empty(n * n),  # the matrix
+def _workspace(n):
+    return _Workspace(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n * n),
         np.empty((4, n)),
         np.empty((4, n)),
         np.empty(n, np.bool_),
@@ -55,22 +69,24 @@ def _space(n):
 
 
 @njit(**JIT)
-def _embed_one(rows, indices, weights, degrees, same, dsytrd, space, out):
-    class_of, members, twins = space[0][: len(degrees)], space[1], space[2]
-    firsts = twin_classes(rows, indices, weights, class_of, members)
+def _embed_one(rows, indices, weights, degrees, tolerance, dsytrd, space, out):
+    class_of = space.class_of[: len(degrees)]
+    firsts = twin_classes(rows, indices, weights, class_of, space.members)
     q = len(firsts)
-    members, twins = members[:q], twins[:q]
-    twin_values(firsts, members, degrees, twins)
-    order = sorted_twins(twins)
-    matrix = space[3][: q * q].reshape((q, q))
+    members, twins = space.members[:q], space.twins[:q]
+    twin_eigenvalues(firsts, members, degrees, twins)
+    order = _order_of_twins(twins)
+    matrix = space.matrix[: q * q].reshape((q, q))
     quotient_laplacian(rows, indices, weights, degrees, class_of, members, firsts, matrix)
-    values, vectors = smallest(matrix, twins, members, order, out.shape[1], same, dsytrd, space)
-    fill_columns(values, vectors, twins, members, order, class_of, same, out)
+    values, vectors = _smallest_eigenpairs(
+        matrix, twins, members, order, out.shape[1], tolerance, dsytrd, space
+    )
+    fill_columns(values, vectors, twins, members, order, class_of, tolerance, out)
 
 
 @njit(**JIT)
-def sorted_twins(twins):
-    """The classes that have eigenvalues of their own, by these."""
+def _order_of_twins(twins):
+    """The classes that have eigenvalues of their own, sorted by these."""
     count = 0
     for value in twins:
         count += value < np.inf
@@ -80,27 +96,29 @@ def sorted_twins(twins):
 
 
 @njit(**JIT)
-def smallest(matrix, twins, members, order, d, same, dsytrd, space):
+def _smallest_eigenpairs(matrix, twins, members, order, d, tolerance, dsytrd, space):
     """The eigenvalues needed for d columns, and their eigenvectors as rows; destroys matrix."""
     q = len(matrix)
     limit = int(_FEW * q) + 4
-    enough = min(q, (d + 4) // 4 * 4)  # one more than d, in fours
+    enough = min(q, (d + 4) // 4 * 4)  # bisection takes four at a time; one more shows the gap
     if enough > limit:
-        return _all(matrix)
-    diagonal, above, tau, squares = space[4][0, :q], space[4][1, :q], space[4][2, :q], space[4][3]
+        return _all_eigenpairs(matrix)
+    diagonal, above = space.tridiagonal[0, :q], space.tridiagonal[1, :q]
+    tau, squares = space.tridiagonal[2, :q], space.tridiagonal[3, :q]
     kept = matrix.copy()
     size = np.full(1, q, np.int32)
-    # As much for a matrix alone as for one among larger ones: dsytrd's blocks depend on it.
+    # dsytrd's block size depends on its working memory. This is that of q, not of the largest
+    # graph in the chunk, so that the result does not depend on the other graphs.
     room = np.full(1, _BLOCK * q, np.int32)
     info = np.zeros(1, np.int32)
     letter = np.full(1, ord("L"), np.uint8)
     call_with_ten_pointers(
-        dsytrd, letter, size, matrix, size, diagonal, above, tau, space[7], room, info
+        dsytrd, letter, size, matrix, size, diagonal, above, tau, space.dsytrd, room, info
     )
-    squares = squares[:q]
     squares[0] = 0.0
     for i in range(1, q):
         squares[i] = above[i - 1] * above[i - 1]
+    # Twice as many eigenvalues, until a gap ends the last eigenspace that is needed.
     values = np.empty(0)
     needed = -1
     while needed < 0:
@@ -109,14 +127,14 @@ def smallest(matrix, twins, members, order, d, same, dsytrd, space):
         grown[:known] = values
         values = grown
         smallest_eigenvalues(diagonal, squares, -1e-3, 2.001, known, values)
-        needed = eigenvalues_needed(values, enough < q, twins, members, order, d, same)
+        needed = eigenvalues_needed(values, enough < q, twins, members, order, d, tolerance)
         if needed > limit or (needed < 0 and 2 * enough > limit):
-            return _all(kept)
+            return _all_eigenpairs(kept)
         enough = min(q, 2 * enough)
     values = values[:needed]
     vectors = np.empty((needed, q))
-    if not eigenvectors(diagonal, above, values, vectors, space[5], space[6]):
-        return _all(kept)
+    if not eigenvectors(diagonal, above, values, vectors, space.factors, space.swapped):
+        return _all_eigenpairs(kept)
     for j in range(needed):
         _undo_reflections(matrix, tau, vectors[j])
     return values, vectors
@@ -124,7 +142,11 @@ def smallest(matrix, twins, members, order, d, same, dsytrd, space):
 
 @njit(**JIT)
 def _undo_reflections(matrix, tau, x):
-    """From an eigenvector of the tridiagonal form to one of the matrix itself."""
+    """Turn an eigenvector of the tridiagonal form into one of the matrix itself.
+
+    dsytrd leaves the Householder vector v of reflection i, H = I - tau v v', in its column i
+    below the off-diagonal (here a row: the matrix is symmetric), without its leading 1.
+    """
     for i in range(len(x) - 2, -1, -1):
         v = matrix[i, i + 1 :]
         v[0] = 1.0
@@ -135,6 +157,6 @@ def _undo_reflections(matrix, tau, x):
 
 
 @njit(**JIT)
-def _all(matrix):
+def _all_eigenpairs(matrix):
     values, vectors = np.linalg.eigh(matrix)
     return values, np.ascontiguousarray(vectors.T)

@@ -1,7 +1,7 @@
 """Calls of LAPACK from compiled code.
 
-The address of a routine is an argument, never a constant of the compiled code, so that code
-cached on disk stays right in another process, where LAPACK lies elsewhere.
+The address of a routine is an argument, never a constant of the compiled code: code cached on
+disk also runs in processes where LAPACK is loaded at another address.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def tridiagonalisation() -> int:
 
 @intrinsic
 def call_with_ten_pointers(typingctx, address, a, b, c, d, e, f, g, h, i, j):
-    """Call a Fortran routine of ten arguments, given the data of ten arrays."""
+    """Call a Fortran routine of ten arguments with pointers to the data of ten arrays."""
     arrays = (a, b, c, d, e, f, g, h, i, j)
 
     def codegen(context, builder, signature, arguments):
