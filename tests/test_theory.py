@@ -7,7 +7,7 @@ from conftest import real_dataset
 import graphmover as gm
 
 
-def test_it_is_the_least_number_that_fulfils_theorem_1():
+def test_it_is_the_least_number_that_satisfies_theorem_1():
     for epsilon, delta, d, m, gamma in [(0.1, 0.05, 6, 30, 1.0), (0.5, 0.3, 2, 1, 0.01)]:
         needed = gm.random_graphs_needed(epsilon, delta, d, m, gamma)
 
@@ -27,7 +27,7 @@ def test_it_is_the_least_number_that_fulfils_theorem_1():
         ({"epsilon": "a"}, "epsilon must be a number, got 'a'"),
         ({"epsilon": 1e-200}, "no number of random graphs is that precise"),
         ({"max_nodes": 0}, "max_nodes must be at least 1, got 0"),
-        ({"n_dimensions": 1.5}, "n_dimensions must be a whole number"),
+        ({"n_dimensions": 1.5}, "n_dimensions must be an integer"),
     ],
 )
 def test_bad_arguments_are_named(change, message):
@@ -52,5 +52,5 @@ def test_the_kernels_largest_error_shrinks_like_one_over_the_root_of_r(sampling)
         errors.append(np.mean([np.abs(b @ b.T / size - exact).max() for b in blocks]))
     slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.12)
-    # Theorem 1 promises no less: its bound at these sizes is far above what is seen.
+    # Theorem 1 is weaker: at these sizes its bound is far above the error observed.
     assert errors[-1] < 0.1

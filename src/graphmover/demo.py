@@ -1,4 +1,4 @@
-"""The main job, end to end, on data made on the spot: what ``graphmover demo`` runs."""
+"""Embedding and classification of generated graphs: what ``graphmover demo`` runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def run_demo(
     random_state: int = 0,
     progress: bool = True,
 ) -> tuple[Dataset, NDArray[np.float64], list[dict[str, Any]]]:
-    """Make graph families, embed them, and tell them apart.
+    """Generate graph families, embed them, and classify them.
 
-    The random graphs of each fold are drawn from its training part only.
+    The random graphs of each fold are drawn from its training set only.
 
     Parameters
     ----------
@@ -39,14 +39,16 @@ def run_demo(
     vectors : ndarray of shape (n_graphs, n_components)
         The embedding of all graphs by RGE(ASG).
     scores : list of dict
-        The majority class, a bag of nodes, RGE(RF) and RGE(ASG), by a linear SVM.
+        The majority class, the vertex histogram, RGE(RF) and RGE(ASG), with a linear SVM.
     """
     data = make_graph_families(n_graphs, random_state=random_state)
     embedding = RandomGraphEmbedding(n_components, n_jobs=n_jobs, random_state=random_state)
     uniform = RandomGraphEmbedding(
         n_components, sampling="uniform", n_jobs=n_jobs, random_state=random_state
     )
-    vectors = embedding.fit_transform(data.graphs)  # compiles, so that no method's time does
+    vectors = embedding.fit_transform(
+        data.graphs
+    )  # also compiles, so that no method's time includes it
     result = evaluate(
         data.graphs,
         np.asarray(data.target),
@@ -62,9 +64,9 @@ def run_demo(
 def draw_embedding(
     vectors: NDArray[np.float64], data: Dataset, path: str | os.PathLike[str]
 ) -> None:
-    """Save a picture of the vectors in two dimensions, coloured by the named classes.
+    """Save a scatter plot of the vectors in two dimensions, coloured by class.
 
-    The places come from t-SNE, which is not told the classes: only the colours are.
+    The coordinates come from t-SNE, which does not see the classes.
     """
     require_picture(path)
     from matplotlib.figure import Figure
@@ -87,11 +89,11 @@ def draw_embedding(
 
 
 def require_picture(path: str | os.PathLike[str]) -> None:
-    """Refuse a picture that cannot be drawn or saved: asked before the work, not after it."""
+    """Raise an error if a figure cannot be drawn or saved: call it before long work."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("pictures need matplotlib: pip install 'graphmover[figures]'") from None
+        raise ImportError("figures need matplotlib: pip install 'graphmover[figures]'") from None
     known = Figure().canvas.get_supported_filetypes()
     if _picture_format(path) not in known:
         raise ValueError(f"{os.fspath(path)} must end in one of .{', .'.join(sorted(known))}")

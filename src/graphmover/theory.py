@@ -1,4 +1,4 @@
-"""Theorem 1: how many random graphs make the kernel's error small."""
+"""Theorem 1: the number of random graphs for a given error of the kernel."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ def random_graphs_needed(
 ) -> int:
     """Return a number of random graphs that suffices by Theorem 1.
 
-    With so many, the error of the approximate kernel is at most ``epsilon`` for all pairs of
-    graphs with at most ``max_nodes`` nodes at once, with probability at least 1 - ``delta``:
+    With probability at least 1 - ``delta``, the error of the approximate kernel is then at most
+    ``epsilon`` for all pairs of graphs with at most ``max_nodes`` nodes at once. It is
     the least R with ``2 (1 + 16 gamma / epsilon)**(2 d M) exp(-R epsilon**2 / 8) <= delta``.
-    The bound is uniform over all graphs there could be; on a given collection far fewer do.
+    The bound is uniform over all possible graphs; on a given collection far fewer suffice.
 
     Parameters
     ----------
     epsilon : float
-        The error allowed, positive.
+        Largest error of the kernel, positive.
     delta : float
-        The probability of failure allowed, between 0 and 1.
+        Largest probability of failure, between 0 and 1.
     n_dimensions, max_nodes : int
         The paper's d and M.
     gamma : float
         The kernel's bandwidth, positive.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -46,7 +50,7 @@ def random_graphs_needed(
         raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
     for name, number in (("n_dimensions", n_dimensions), ("max_nodes", max_nodes)):
         require_whole(name, number, least=1)
-    # log(1 + 16 gamma / epsilon), without a quotient that could overflow
+    # log(1 + 16 gamma / epsilon), without a quotient that could overflow.
     log_radius = float(np.logaddexp(0.0, math.log(16) + math.log(gamma) - math.log(epsilon)))
     log_failure = 2 * n_dimensions * max_nodes * log_radius + math.log(2) - math.log(delta)
     needed = 8 * log_failure / epsilon / epsilon if epsilon > 1e-150 else math.inf

@@ -109,12 +109,12 @@ def test_demo_without_matplotlib(tmp_path):
     assert "RGE(ASG), D_max = 20, d = 4, R = 8" in answer.stdout
     assert "Picture" not in answer.stdout
     assert answer.stderr.endswith(
-        "graphmover: no picture is drawn: pictures need matplotlib: "
+        "graphmover: no picture is drawn: figures need matplotlib: "
         "pip install 'graphmover[figures]'\n"
     )
     answer = run(*small, "--picture", "p.png", **options)
     assert (answer.returncode, answer.stdout) == (1, "")
-    assert answer.stderr.startswith("graphmover: pictures need matplotlib")
+    assert answer.stderr.startswith("graphmover: figures need matplotlib")
 
 
 def test_embed_takes_the_choice_of_points_and_masses(tu_folder, tmp_path):
@@ -242,8 +242,8 @@ def test_a_gpu_that_is_not_there_is_one_line(tu_folder, tmp_path):
     )
     assert answer.returncode == 1
     assert answer.stderr == (
-        "graphmover: --device cuda, but no GPU can be used (no CUDA-capable device): take "
-        "--device cpu, or --device auto for a GPU where there is one\n"
+        "graphmover: --device cuda, but no GPU can be used (no CUDA-capable device): use "
+        "--device cpu, or --device auto to use a GPU if there is one\n"
     )
 
 

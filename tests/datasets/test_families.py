@@ -162,15 +162,15 @@ def test_ten_thousand_graphs_take_seconds():
     ("arguments", "error", "message"),
     [
         ({"n_graphs": 0}, ValueError, "n_graphs must be at least 1, got 0"),
-        ({"n_graphs": 2.0}, TypeError, "n_graphs must be a whole number, got 2.0"),
-        ({"n_graphs": True}, TypeError, "n_graphs must be a whole number"),
+        ({"n_graphs": 2.0}, TypeError, "n_graphs must be an integer, got 2.0"),
+        ({"n_graphs": True}, TypeError, "n_graphs must be an integer"),
         ({"min_nodes": -1}, ValueError, "min_nodes must be at least 1, got -1"),
         ({"min_nodes": 50, "max_nodes": 40}, ValueError, "at least min_nodes = 50, got 40"),
         ({"mean_degree": 0}, ValueError, "mean_degree must be above 0"),
         ({"mean_degree": float("nan")}, ValueError, "mean_degree must be above 0"),
         ({"mean_degree": 30}, ValueError, "at most min_nodes - 1 = 29, got 30"),
         ({"mean_degree": "8"}, TypeError, "mean_degree must be a real number"),
-        ({"random_state": "seed"}, TypeError, "random_state must be a whole number"),
+        ({"random_state": "seed"}, TypeError, "random_state must be an integer"),
         ({"random_state": -1}, ValueError, "random_state must not be negative, got -1"),
     ],
 )

@@ -155,7 +155,7 @@ def test_classes_may_be_integral_floats(data):
         ({"y": [np.inf, *[0.0, 1.0] * 29, 1.0]}, r"y\[0\] is inf, expected a class"),
         ({"y": ["a", "b"] * 29 + [0, 1]}, "y has strings and numbers"),
         ({"y": None}, r"y is a NoneType of the shape \(\), expected \(60,\)"),
-        ({"n_jobs": 0}, "n_jobs must be None or an? .* other than 0"),
+        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
         ({"device": "gpu", "methods": ["majority class"]}, "device must be one of"),
         (
             {"methods": ["majority class", "WL-RGE(ASG)"]},
@@ -233,5 +233,5 @@ def test_bad_grids_raise(data):
         Method(embedding, "m")
     with pytest.raises((TypeError, ValueError), match="gamma must be"):
         Method("m", gm.RandomGraphEmbedding(gamma="auto"))
-    with pytest.raises(TypeError, match=r"n_components must be an? .*, got '16'"):
+    with pytest.raises(TypeError, match="n_components must be an integer, got '16'"):
         evaluate(data.graphs, data.target, ["EMD"], n_components="16")

@@ -139,7 +139,7 @@ def test_scikit_learn_takes_a_batch_as_it_takes_an_array(batch):
     "arguments, error, message",
     [
         ((-1, []), ValueError, "n_nodes must be at least 0, got -1"),
-        ((2.0, []), TypeError, "n_nodes must be a whole number, got 2.0"),
+        ((2.0, []), TypeError, "n_nodes must be an integer, got 2.0"),
         ((2, [(0, 2)]), ValueError, r"edge \(0, 2\) is out of range, the graph has 2 nodes"),
         ((2, [(-1, 0)]), ValueError, r"edge \(-1, 0\) is out of range"),
         ((2, [(0, 1, 1)]), ValueError, r"edges must have the shape \(m, 2\), got \(1, 3\)"),

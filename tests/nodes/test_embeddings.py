@@ -101,7 +101,7 @@ def test_what_was_checked_cannot_change_afterwards():
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "a"])
 def test_bad_numbers_of_threads(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
         gm.embed_nodes(path(3), n_jobs=n_jobs)
 
 
@@ -114,7 +114,7 @@ def test_choosing_graphs():
     assert nodes[1:].labels.tolist() == [2, 3, 4, 5]
     assert [len(graph.points) for graph in nodes] == [2, 3, 1]
     assert nodes.weights == pytest.approx([1 / 3, 2 / 3, 0.25, 1 / 3, 5 / 12, 1])
-    with pytest.raises(IndexError, match="graph 3 of a collection of 3"):
+    with pytest.raises(IndexError, match="graph 3 is out of range for a collection of 3"):
         nodes[3]
 
 

@@ -36,12 +36,12 @@ def code(*labels):
 
 @settings(max_examples=300, deadline=None)
 @given(hashables, hashables)
-def test_codes_are_equal_exactly_where_labels_are(a, b):
+def test_codes_are_equal_exactly_when_labels_are(a, b):
     first, second = code(a, b)
     assert (first == second) == (a == b)
 
 
-def test_whole_numbers_are_their_own_codes_whatever_their_type():
+def test_integers_are_their_own_codes_whatever_their_type():
     assert code(6, 6.0, True, np.int8(6), np.float32(6), Fraction(6), Decimal(6)) == [
         6, 6, 1, 6, 6, 6, 6,
     ]  # fmt: skip
@@ -61,7 +61,7 @@ def test_objects_need_more_than_an_address():
     assert code(Element.CARBON) == code(Element.CARBON)
     assert code(1 + 0j) == [1]
     for label in (Identity(), lambda: None):
-        with pytest.raises(TypeError, match="is told apart by its address only"):
+        with pytest.raises(TypeError, match="is identified by its address only"):
             code(label)
     with pytest.raises(ValueError, match="a node label holds nan"):
         code((1, float("nan")))
@@ -84,7 +84,7 @@ def test_codes_are_the_same_in_every_process():
         for seed in ("1", "2")
     }
     assert outputs == {f"{code('C', ('a', 1), frozenset('xyz'), 1.5, None, b'q')}\n"}
-    # Fixed for ever: a saved model holds codes.
+    # Fixed for ever: saved models hold codes.
     assert code("C") == [int.from_bytes(bytes.fromhex(C_CODE), "little", signed=True)]
 
 
@@ -93,7 +93,7 @@ C_CODE = "4a43fb1b4e585d7b"
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.booleans())
-def test_refined_labels_split_nodes_as_weisfeiler_and_lehman_do(seed, iterations, labelled):
+def test_refined_labels_partition_nodes_like_weisfeiler_lehman(seed, iterations, labelled):
     rng = np.random.default_rng(seed)
     graphs = [random_graph(rng, n, labels=3 if labelled else 0) for n in rng.integers(1, 9, 4)]
     codes = gm.wl_labels(gm.as_graph_batch(graphs), iterations)
@@ -109,5 +109,5 @@ def test_bad_iterations():
     batch = gm.as_graph_batch(gm.Graph(1, []))
     with pytest.raises(ValueError, match="iterations must be at least 0, got -1"):
         gm.wl_labels(batch, -1)
-    with pytest.raises(TypeError, match="iterations must be a whole number"):
+    with pytest.raises(TypeError, match="iterations must be an integer"):
         gm.wl_labels(batch, 1.5)

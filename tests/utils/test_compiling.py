@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from graphmover._utils.compiling import telling_if_compiling
 
 
-def test_threads_that_wait_for_one_kernel_are_told_once(capsys):
+def test_threads_that_wait_for_one_kernel_show_one_message(capsys):
     kernel = SimpleNamespace(stats=SimpleNamespace(cache_misses={"signature": 1}))
 
     def wait():

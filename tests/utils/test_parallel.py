@@ -1,4 +1,4 @@
-"""Chunks in threads: what becomes of them after an error or Ctrl-C."""
+"""Chunks in threads: what happens to them after an error or Ctrl-C."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -6,22 +6,22 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from graphmover._utils import parallel as _parallel
+from graphmover._utils import parallel
 from graphmover._utils.parallel import for_each_chunk
 
 
 class Chunks:
-    """Chunks that hold memory; all but the first until `go_on` is set."""
+    """Chunks that hold memory; all but the first wait until `proceed` is set."""
 
     def __init__(self):
         self.held, self.released = set(), []
-        self.go_on, self.second_begun, self.all_released = (threading.Event() for _ in range(3))
+        self.proceed, self.second_begun, self.all_released = (threading.Event() for _ in range(3))
 
     def work_on(self, rows):
         self.held.add(rows.start)
         if rows.start:
             self.second_begun.set()
-            assert self.go_on.wait(10)
+            assert self.proceed.wait(10)
         else:
             assert self.second_begun.wait(10)
         self.held.remove(rows.start)
@@ -37,7 +37,7 @@ def interrupt(bar, n):
 
 
 def test_ctrl_c_does_not_wait_for_chunks_and_their_memory_is_released(monkeypatch):
-    monkeypatch.setattr(_parallel.tqdm, "update", interrupt)
+    monkeypatch.setattr(parallel.tqdm, "update", interrupt)
     chunks = Chunks()
     with pytest.raises(KeyboardInterrupt):
         for_each_chunk(
@@ -46,9 +46,9 @@ def test_ctrl_c_does_not_wait_for_chunks_and_their_memory_is_released(monkeypatc
     assert 1 in chunks.held
     assert len(chunks.released) == 1
     assert not chunks.all_released.is_set()
-    chunks.go_on.set()
+    chunks.proceed.set()
     assert chunks.all_released.wait(10)
-    assert len(chunks.released) <= 3  # two threads: no more than two chunks were under way
+    assert len(chunks.released) <= 3  # two threads: at most two chunks were running
 
 
 @pytest.mark.parametrize("in_another_thread", [False, True])
@@ -70,7 +70,7 @@ def test_an_error_releases_memory_too(in_another_thread):
     assert released
 
 
-def test_nothing_is_released_when_all_is_well():
+def test_nothing_is_released_without_an_error():
     released = []
     for_each_chunk(
         lambda rows: None, np.ones(3, int), most=1, n_jobs=2, release=lambda: released.append(1)

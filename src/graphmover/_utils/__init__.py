@@ -1,1 +1,1 @@
-"""Helpers that know nothing of graphs: checks, files, threads, compilers."""
+"""Helpers that do not depend on graphs: checks, files, threads, compilers."""

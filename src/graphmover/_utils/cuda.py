@@ -1,4 +1,4 @@
-"""CUDA sources of the package, compiled by NVRTC through CuPy at first use and cached."""
+"""CUDA sources of the package, compiled by NVRTC through CuPy on first use and cached."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-#: What NVRTC is given; tests compile with the same.
+#: Options for NVRTC; tests compile with the same.
 OPTIONS = ("-std=c++17",)
 
-#: CUDA sources by name, and where they lie in the package.
+#: CUDA sources by name, and their paths in the package.
 SOURCES = {
     "transport.cu": "transport/cuda/transport.cu",
     "laplacian.cu": "nodes/laplacian/laplacian.cu",
@@ -19,16 +19,16 @@ _NEEDED = (
     "device=\"cuda\" needs CuPy: pip install 'graphmover[cuda]' (CUDA 13; for CUDA 12: "
     "pip install cupy-cuda12x)"
 )
-_INSTEAD = ': take device="cpu", or device="auto" for a GPU where there is one'
+_INSTEAD = ': use device="cpu", or device="auto" to use a GPU if there is one'
 
 
 def source(name):
-    """Return the CUDA C++ text of a file."""
+    """Return the text of a CUDA C++ file."""
     return (Path(__file__).parent.parent / SOURCES[name]).read_text()
 
 
 def require_gpu() -> None:
-    """Raise an error that says what is missing, unless a GPU can be used."""
+    """Raise an error that names what is missing, unless a GPU can be used."""
     try:
         import cupy
     except ImportError:
@@ -42,7 +42,7 @@ def require_gpu() -> None:
 
 
 def gpu_is_there() -> bool:
-    """Whether `require_gpu` would pass."""
+    """Return whether a GPU can be used."""
     try:
         require_gpu()
     except (ImportError, RuntimeError):
@@ -59,7 +59,7 @@ def _module(name):
 
 @lru_cache(maxsize=32)
 def kernel(name, shared_bytes=0, *, file="transport.cu"):
-    """Return a kernel, allowed this much dynamic shared memory."""
+    """Return a kernel that may use this much dynamic shared memory."""
     function = _module(file).get_function(name)
     if shared_bytes:
         function.max_dynamic_shared_size_bytes = shared_bytes
@@ -67,21 +67,21 @@ def kernel(name, shared_bytes=0, *, file="transport.cu"):
 
 
 def shared_memory() -> Any:
-    """Return the bytes of shared memory that a block may have."""
+    """Return the shared memory that a block may have, in bytes."""
     import cupy
 
     return cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
 
 
 def free_memory() -> Any:
-    """Return the bytes of device memory that are free."""
+    """Return the free device memory, in bytes."""
     import cupy
 
     return cupy.cuda.Device().mem_info[0]
 
 
 def release_memory() -> None:
-    """Give what CuPy holds in reserve back to the device."""
+    """Return the blocks in CuPy's memory pool to the device."""
     import cupy
 
     cupy.get_default_memory_pool().free_all_blocks()

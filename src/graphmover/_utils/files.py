@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""Checks of output paths, and files that are written atomically."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, Any
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be written: asked before long work, not after it."""
+    """Raise an error if a path cannot be written: call it before long work, not after."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
@@ -22,7 +22,7 @@ def require_writable(path: str | os.PathLike[str]) -> None:
 
 
 def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
-    """Refuse to replace the very file that is read."""
+    """Raise an error if the output is the file that is being read."""
     if not isinstance(source, str | os.PathLike):
         return
     read, written = Path(source).expanduser(), Path(output)
@@ -32,7 +32,7 @@ def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of ``path`` only when the block ends without error."""
+    """Open a temporary file that replaces ``path`` atomically if the block raises no error."""
     require_writable(path)
     target = Path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")

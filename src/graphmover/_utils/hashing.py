@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-#: 2**64 over the golden ratio, odd: multiples of it, or steps by it, are spread evenly.
+#: 2**64 over the golden ratio, made odd: its multiples modulo 2**64 are evenly spread.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix64(x: Any) -> Any:
     """Apply the finalizer of SplitMix64 (Steele, Lea and Flood 2014), a bijection.
 
-    It takes arrays of uint64, and single numbers where Numba compiles it.
+    It takes arrays of uint64; compiled by Numba, also single numbers.
     """
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

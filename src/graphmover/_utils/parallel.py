@@ -1,7 +1,7 @@
-"""Work on consecutive chunks of graphs in threads.
+"""Process consecutive chunks of graphs in threads.
 
 The compiled kernels and LAPACK release the interpreter lock. Each chunk writes its own
-rows of the result, so neither the number of threads nor the cutting can change it.
+rows of the result, so it depends neither on the number of threads nor on the chunks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphmover._utils.checks import is_whole
 
 
 def chunks(work: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Cut ``range(len(work))`` into slices whose work stays below ``most``, or is one item."""
+    """Split ``range(len(work))`` into slices with work of at most ``most``, or of one item."""
     ends = np.cumsum(work)
     start = 0
     while start < len(work):
@@ -41,17 +41,19 @@ def for_each_chunk(
     unit: str = "graph",
     release: Callable[[], None] | None = None,
 ) -> None:
-    """Call ``function(rows)`` for every chunk, with a progress bar if it is given a name.
+    """Call ``function(rows)`` for every chunk; ``progress`` names a progress bar.
 
     Parameters
     ----------
     work : ndarray
-        How much each graph costs, in the unit of ``most``.
+        The cost of each graph.
+    most : int
+        The cost of one chunk, at most, unless it has one graph only.
     n_jobs : int or None
         As in scikit-learn: None is 1, -1 is all cores, -2 all but one.
     release : callable or None
-        What gives back the memory that chunks took. It is called after an error or Ctrl-C, and
-        again whenever a chunk ends that was still being worked on then.
+        Frees the memory that chunks hold. It is called after an error or Ctrl-C, and again
+        at the end of each chunk that was still running then.
     """
     n_threads = min(number_of_threads(n_jobs), len(work))
     with tqdm(total=len(work), desc=progress, unit=unit, disable=progress is None) as bar:
@@ -65,7 +67,7 @@ def for_each_chunk(
                     release()
                 raise
             return
-        # The main thread only waits, even for a single other: so Ctrl-C is heard at once.
+        # The main thread only waits, even for a single worker, so that Ctrl-C works at once.
         pool = ThreadPoolExecutor(max(n_threads, 1))
         started: dict[Future[None], slice] = {}
         try:
@@ -77,7 +79,7 @@ def for_each_chunk(
                 rows = started[future]
                 bar.update(rows.stop - rows.start)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # what has not begun is not begun
+            pool.shutdown(wait=False, cancel_futures=True)
             if release is not None:
                 for future in started:
                     if not future.done():
@@ -88,18 +90,18 @@ def for_each_chunk(
 
 
 def _raise_first(futures: Iterable[Future[None]]) -> None:
-    """Raise the first error in the order of the work, not in that of its end."""
+    """Raise the first error in the order of the chunks, not of their completion."""
     for future in futures:
         if future.done():
             future.result()
 
 
 def number_of_threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` asks for: None is 1, -1 all cores."""
+    """Return the number of threads for ``n_jobs``: None is 1, -1 all cores."""
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
     return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
 
@@ -110,12 +112,11 @@ _blas_limit = None
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Keep BLAS from starting threads of its own for our many small matrices.
+    """Keep BLAS from starting threads of its own, which are slow for many small matrices.
 
-    They would be many times slower. The first to enter sets the limit and the last to leave
-    restores what was before.
+    The first thread to enter sets the limit, and the last one to leave restores the old one.
     """
-    global _blas_users, _blas_limit  # noqa: PLW0603 - the limit belongs to the whole process
+    global _blas_users, _blas_limit  # noqa: PLW0603 - the limit is that of the process
     with _blas_lock:
         if _blas_users == 0:
             _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")

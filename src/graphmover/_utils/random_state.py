@@ -1,4 +1,4 @@
-"""One way from scikit-learn's notion of a random state to a generator."""
+"""Random generators from scikit-learn's ``random_state``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Turn scikit-learn's notion of a random state into a generator, never the global one."""
+    """Turn a ``random_state`` as in scikit-learn into a generator, never the global one."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
     if isinstance(random_state, bool) or not (
         random_state is None or isinstance(random_state, int | np.integer | np.random.Generator)
     ):
         raise TypeError(
-            f"random_state must be a whole number, None, a numpy Generator or a RandomState, "
+            f"random_state must be an integer, None, a numpy Generator or a RandomState, "
             f"got {random_state!r}"
         )
     if isinstance(random_state, int | np.integer) and random_state < 0:

@@ -1,4 +1,4 @@
-"""Consecutive segments of flat arrays: many graphs, or many nodes' neighbours, in one array.
+"""Consecutive segments of flat arrays: many graphs, or the neighbours of many nodes, in one.
 
 Segment i of an array is ``array[offsets[i] : offsets[i + 1]]``.
 """
@@ -32,7 +32,7 @@ def ranges(starts: Ints, counts: Ints) -> Ints:
 
 
 def segment_sums(values: NDArray[Any], offsets: Ints) -> NDArray[Any]:
-    """Sum each segment on its own, so that no sum depends on the segments before it."""
+    """Sum each segment separately, so that no sum depends on the segments before it."""
     padded = np.concatenate([values, np.zeros(1, values.dtype)])
     with np.errstate(over="ignore"):  # callers check for infinite sums
         sums = np.add.reduceat(padded, offsets[:-1]) if len(offsets) > 1 else padded[:0]
@@ -40,7 +40,7 @@ def segment_sums(values: NDArray[Any], offsets: Ints) -> NDArray[Any]:
 
 
 def selected_segments(key: Any, length: int) -> Ints:
-    """Turn a slice, an index array or a mask into numbers of segments from 0 to length - 1."""
+    """Turn a slice, an index array or a mask into segment numbers from 0 to length - 1."""
     if isinstance(key, slice):
         return np.arange(*key.indices(length))
     rows = np.asarray(key)
@@ -58,5 +58,7 @@ def selected_segments(key: Any, length: int) -> Ints:
     rows = rows.astype(np.int64)
     outside = (rows < -length) | (rows >= length)
     if outside.any():
-        raise IndexError(f"graph {rows[outside][0]} of a collection of {length} graphs")
+        raise IndexError(
+            f"graph {rows[outside][0]} is out of range for a collection of {length} graphs"
+        )
     return np.where(rows < 0, rows + length, rows)

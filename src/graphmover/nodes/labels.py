@@ -1,8 +1,8 @@
-"""Node labels as 64-bit codes, and their Weisfeiler-Lehman refinement.
+"""Node labels as 64-bit codes, and Weisfeiler-Lehman refinement (Shervashidze et al. 2011).
 
-A code is the same in every process and on every machine, so a fitted model needs no
+A code is the same in every process and on every machine. So a fitted model needs no
 dictionary of labels, and a label never seen in ``fit`` simply differs from all others.
-A whole number that fits 64 bits is its own code; everything else is hashed. Two of k
+An integer that fits 64 bits is its own code; everything else is hashed. Two of k
 different labels share a code with probability below k**2 / 2**65.
 """
 
@@ -29,7 +29,7 @@ def label_codes(labels: NDArray[Any]) -> NDArray[np.int64]:
     Parameters
     ----------
     labels : ndarray of int64 or object
-        As ``GraphBatch.node_labels`` holds them.
+        As in ``GraphBatch.node_labels``.
     """
     if labels.dtype.kind == "i":
         return labels.astype(np.int64)
@@ -48,7 +48,7 @@ def _code(label: Any) -> int:
 
 
 def _content(label: Any) -> int | bytes:
-    """Write a label as a whole number or as bytes that say all that ``==`` looks at."""
+    """Return an integer or bytes that are equal exactly when labels compare as equal."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, numbers.Complex) and label.imag == 0:
@@ -68,15 +68,15 @@ def _content(label: Any) -> int | bytes:
         return b"tuple:" + b"".join(parts)
     if " at 0x" in repr(label):
         raise TypeError(
-            f"the node label {label!r} is told apart by its address only, which changes from one "
+            f"the node label {label!r} is identified by its address only, which changes from one "
             f"process to the next: use numbers, strings or tuples as labels"
         )
     return f"{type(label).__module__}.{type(label).__qualname__}:{label!r}".encode()
 
 
 def _number_content(label: Any) -> int | bytes:
-    """6, 6.0, True and Fraction(6) are equal, hence one label: an exact ratio tells."""
-    if label != label:  # noqa: PLR0124 - that is what NaN means
+    """6, 6.0 and Fraction(6) are equal, hence one label: compare exact ratios."""
+    if label != label:  # noqa: PLR0124 - the definition of NaN
         raise ValueError(f"a node label holds {label!r}, which equals no label, not even itself")
     try:
         numerator, denominator = label.as_integer_ratio()
@@ -88,16 +88,16 @@ def _number_content(label: Any) -> int | bytes:
 
 
 def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
-    """Refine node labels by the labels around them (Weisfeiler-Lehman).
+    """Refine node labels by those of their neighbours (Weisfeiler-Lehman).
 
     Parameters
     ----------
     graphs : GraphBatch or anything `as_graph_batch` takes
         Graphs without node labels start from one label for all nodes: the first
-        iteration then tells apart degrees.
+        iteration then distinguishes degrees.
     iterations : int
         How many times each node's label is replaced by a code of the label itself and of
-        the multiset of its neighbours' labels; 0 gives the codes of the plain labels.
+        the multiset of its neighbours' labels; 0 returns the codes of the labels themselves.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
         edges_per_graph = np.diff(batch.indptr[batch.offsets])
         neighbours = batch.indices + np.repeat(batch.offsets[:-1], edges_per_graph)
     for _ in range(iterations):
-        # The sum of scrambled codes is a code of the multiset: it needs no sorting.
+        # The sum of scrambled codes is a hash of the multiset, without sorting.
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scramble(labels)[neighbours])])
         around = sums[batch.indptr[1:]] - sums[batch.indptr[:-1]]
         labels = _scramble(labels * np.uint64(3) + _scramble(around))

@@ -1,7 +1,7 @@
-"""Points of the nodes of many small graphs on a GPU: flat arrays in, points out.
+"""Laplacian node embeddings of many small graphs on a GPU: flat arrays in, points out.
 
-The kernel in `laplacian.cu` has both matrices of a graph in shared memory; `most_nodes` says
-which graphs are small enough.
+The kernel in `laplacian.cu` keeps both matrices of a graph in shared memory; `most_nodes` is the
+size of the largest graph for which they fit.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import numpy as np
 
 from graphmover._utils.cuda import kernel, shared_memory
 
-#: Graphs up to these sizes have blocks of so many threads.
+#: Threads of a block, for graphs of up to so many nodes.
 _THREADS = ((16, 32), (40, 64), (64, 128), (2**31, 256))
 
 
 def block_bytes(n: int) -> int:
-    """Shared memory of the block of a graph with n nodes."""
+    """Shared memory, in bytes, of the block for a graph of n nodes."""
     places = (n + 1) // 2
     return 8 * (2 * n * (n + 1) + n) + 24 * places + 4 * n
 
 
 def most_nodes(available: int | None = None) -> int:
-    """The largest graph whose matrices fit the shared memory of a block."""
+    """The largest n whose matrices fit the shared memory of a block."""
     available = shared_memory() if available is None else available
     n = 0
     while block_bytes(n + 1) <= available - 1024:
@@ -36,8 +36,8 @@ def smallest_eigenvectors(
 ) -> Any:
     """Points (nodes, d) on the device; those of graphs with more than `most_nodes` are zero.
 
-    All arguments are arrays on the host; ``weights`` may be None. Graphs go by like sizes, so
-    that each launch has the shared memory that its largest needs.
+    All arguments are arrays on the host; ``weights`` may be None. Each launch takes graphs of
+    similar sizes, and the shared memory that the largest of them needs.
     """
     import cupy
 

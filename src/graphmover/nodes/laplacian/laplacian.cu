@@ -1,25 +1,26 @@
-// The node embeddings of small graphs, one block for each: `node_embedding.py` on the GPU.
+// Laplacian node embeddings of small graphs on a GPU, one block for each graph.
 //
-// Jacobi's method: rotations in n / 2 planes at once turn the normalised Laplacian A into a
-// diagonal, and the same rotations make of the identity its eigenvectors V. Both stay in shared
-// memory. In one sweep every two rows meet once, as in a round-robin tournament.
+// Jacobi's method (Golub and Van Loan 2013, section 8.5): rotations in n / 2 planes at once make
+// the normalised Laplacian A diagonal, and turn the identity into its eigenvectors V. Both stay in
+// shared memory. In one sweep every two rows meet once, in the order of a round-robin tournament
+// (Brent and Luk 1985).
 
 typedef long long int64;
 
-// Eigenvalues closer than this count as one, as on the CPU.
+// Eigenvalues closer than this count as one, as in solve.py.
 const double SAME_EIGENVALUE = 1e-7;
-// Off the diagonal, entries up to this are left alone when they are all.
+// The matrix counts as diagonal when no other entry is larger than this.
 const double SMALL = 1e-15;
 const int MOST_SWEEPS = 40;
 
 extern __shared__ __align__(16) double memory[];
 
 struct Rotation {
-  int p, q;  // rows; q beyond the matrix: p pauses
-  double c, s;
+  int p, q;     // rows; q beyond the matrix: p has no opponent in this round
+  double c, s;  // cosine and sine
 };
 
-// The two that meet at a place in a round of the tournament.
+// The two rows that meet at a place in a round of the tournament.
 static __device__ __forceinline__ void pair(int round, int place, int players, int& p, int& q) {
   const int circle = players - 1;
   p = (round + place) % circle;
@@ -30,6 +31,7 @@ static __device__ __forceinline__ void pair(int round, int place, int players, i
   }
 }
 
+// The rotation that makes A[p, q] zero; busy is set while A is not diagonal.
 static __device__ __forceinline__ Rotation rotation(double* A, int stride, int n, int p, int q,
                                                     int* busy) {
   Rotation r = {p, q, 1.0, 0.0};
@@ -44,7 +46,8 @@ static __device__ __forceinline__ Rotation rotation(double* A, int stride, int n
   return r;
 }
 
-// A[a.p, a.q; b.p, b.q] turned by a from the left and by b from the right.
+// Rotate the entries of A in the rows of a and the columns of b, by a from the left and by b from
+// the right. Each pair of rotations has four entries of its own, so all threads work at once.
 static __device__ __forceinline__ void turn(double* A, int stride, int n, const Rotation& a,
                                             const Rotation& b) {
   const bool aq = a.q < n, bq = b.q < n;
@@ -52,14 +55,14 @@ static __device__ __forceinline__ void turn(double* A, int stride, int n, const 
   const double qp = aq ? A[a.q * stride + b.p] : 0.0, qq = aq && bq ? A[a.q * stride + b.q] : 0.0;
   const double pp1 = b.c * pp - b.s * pq, pq1 = b.s * pp + b.c * pq;
   const double qp1 = b.c * qp - b.s * qq, qq1 = b.s * qp + b.c * qq;
-  const bool own = a.p == b.p;  // these two are what the rotation is to make zero
+  const bool own = a.p == b.p;  // then A[p, q] and A[q, p] become zero, exactly
   A[a.p * stride + b.p] = a.c * pp1 - a.s * qp1;
   if (bq) A[a.p * stride + b.q] = own ? 0.0 : a.c * pq1 - a.s * qq1;
   if (aq) A[a.q * stride + b.p] = own ? 0.0 : a.s * pp1 + a.c * qp1;
   if (aq && bq) A[a.q * stride + b.q] = a.s * pq1 + a.c * qq1;
 }
 
-// Points of each graph of a list; a graph with fewer than d nodes keeps zeros in the rest.
+// The points of each listed graph; a graph of fewer than d nodes has zeros in the last columns.
 extern "C" __global__ void smallest_eigenvectors(const int* graphs, int n_graphs,
                                                  const int64* offsets, const int64* indptr,
                                                  const int* indices, const double* weights,
@@ -67,6 +70,7 @@ extern "C" __global__ void smallest_eigenvectors(const int* graphs, int n_graphs
   const int graph = graphs[blockIdx.x];
   const int64 first = offsets[graph];
   const int n = (int)(offsets[graph + 1] - first);
+  // Rows are padded by one entry against bank conflicts.
   const int stride = n + 1, players = n + n % 2, places = players / 2;
   double* A = memory;
   double* V = A + n * stride;
@@ -113,6 +117,7 @@ extern "C" __global__ void smallest_eigenvectors(const int* graphs, int n_graphs
     if (!busy) break;
   }
   __syncthreads();
+  // Sort the eigenvalues by counting the smaller ones.
   for (int i = thread; i < n; i += threads) {
     int rank = 0;
     for (int j = 0; j < n; ++j) {
@@ -123,6 +128,8 @@ extern "C" __global__ void smallest_eigenvectors(const int* graphs, int n_graphs
     values[rank] = A[i * stride + i];
   }
   __syncthreads();
+  // Eigenspaces start to stop - 1 and their columns sqrt(diag(P) / m): this mirrors eigenspaces.py.
+  // test_points_of_small_and_large_graphs compares the two.
   for (int row = thread; row < n; row += threads)
     for (int start = 0, stop; start < min(n, d); start = stop) {
       double square = 0.0;

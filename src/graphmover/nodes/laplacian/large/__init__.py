@@ -1,1 +1,1 @@
-"""Eigenvectors of graphs that are solved as sparse matrices."""
+"""The sparse solver, for large graphs."""

@@ -1,1 +1,1 @@
-"""Eigenvectors of graphs that are solved as dense matrices."""
+"""The dense solver, for small graphs."""
