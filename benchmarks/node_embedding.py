@@ -1,13 +1,13 @@
-"""Laplacian node embeddings: graphmover against loops of numpy, scipy and networkx.
+"""Laplacian node embeddings: graphmover against loops over numpy, scipy and networkx.
 
     python benchmarks/node_embedding.py                 # all sections
     python benchmarks/node_embedding.py small threads   # some of them
 
-graphmover's time includes everything from the batch to the embedding; numpy and scipy are given
+graphmover's time includes everything from the batch to the embedding; numpy and scipy start from
 the Laplacian matrices, and compute eigenvectors only. ``eigsh`` is scipy's Lanczos method on
-D^-1/2 A D^-1/2; LOBPCG is scipy's, preconditioned by pyamg, where that is installed. All run on
+D^-1/2 A D^-1/2; LOBPCG is scipy's, preconditioned by pyamg where that is installed. All run on
 one thread. Each ratio is taken within a round on the same graphs; tables show medians. Real data
-comes from the folder that GRAPHMOVER_DATA names.
+comes from the folder in GRAPHMOVER_DATA.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def adjacency(n: int, edges: Any) -> Any:
 
 
 def batch_of(matrix: Any) -> Any:
-    """One graph from its adjacency matrix, without copying it edge by edge."""
+    """Return one graph from its adjacency matrix, without copying it edge by edge."""
     return gm.GraphBatch(
         np.array([0, matrix.shape[0]]),
         matrix.indptr.astype(np.int64),
@@ -163,7 +163,7 @@ def small(rounds: int) -> None:
 
 
 def threads(rounds: int) -> None:
-    """Compare two threads with one; on a busy machine the best round says most."""
+    """Compare two threads with one; on a busy machine, look at the best round."""
     print("| graphs | 2 threads, times 1: median | best |\n|---|---|---|")
     for name in SMALL:
         batch = gm.GraphBatch.concatenate([gm.load_dataset(name).graphs] * 8)
@@ -202,7 +202,7 @@ def crossover(rounds: int) -> None:
 
 
 def sizes(rounds: int) -> None:
-    """Many random sparse graphs of one size: no jump where the solver changes."""
+    """Many random sparse graphs of one size: the time must not jump where the solver changes."""
     rng = np.random.default_rng(0)
     print("| n | graphs | ms a graph, 1 thread | 2 threads | eigsh, times 1 thread |")
     print("|---|---|---|---|---|")
@@ -235,12 +235,12 @@ def by_lobpcg(matrix: Any) -> Any:
     )
 
 
-def products(told: str) -> int:
-    """Add up the products that a solver reports; each start of Lanczos' method counts anew."""
-    in_all = re.findall(r"after (\d+) products, \d+ vectors", told)
-    if in_all:  # subspace iteration goes on from the sum of all starts
+def products(messages: str) -> int:
+    """Sum the products that a solver reports; each run of Lanczos' method counts from 0."""
+    in_all = re.findall(r"after (\d+) products, \d+ vectors", messages)
+    if in_all:  # subspace iteration counts from the sum of all runs
         return int(in_all[-1])
-    counts = [int(count) for count in re.findall(r"after (\d+) products", told)]
+    counts = [int(count) for count in re.findall(r"after (\d+) products", messages)]
     return sum(before for before, after in pairwise([*counts, 0]) if after < before)
 
 
@@ -259,7 +259,7 @@ def growth(rounds: int) -> None:
                 continue
             matrix = make(np.random.default_rng(0), n)
             batch = batch_of(matrix)
-            with contextlib.redirect_stderr(io.StringIO()) as told:
+            with contextlib.redirect_stderr(io.StringIO()) as messages:
                 took = seconds(
                     lambda: gm.embed_nodes(batch, D, progress="embedding"), time.process_time
                 )
@@ -280,7 +280,7 @@ def growth(rounds: int) -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
                 f"| {kind} | {matrix.shape[0]} | {batch.n_edges} | {took:.1f} | {slope} | "
-                f"{products(told.getvalue())} | {peak:.1f} | {peers[0]} | {peers[1]} |",
+                f"{products(messages.getvalue())} | {peak:.1f} | {peers[0]} | {peers[1]} |",
                 flush=True,
             )
     print()
@@ -344,7 +344,7 @@ def real(rounds: int) -> None:
 
 
 def preferential(rng: np.random.Generator, n: int) -> Any:
-    """Each new node takes two edges to ends of edges before it: hubs."""
+    """Join each new node to random ends of two earlier edges, which makes hubs."""
     drawn = rng.random(2 * n)
     ends = np.zeros(4 * n, np.int64)
     for edge in range(2 * n):
