@@ -24,8 +24,11 @@ from hypothesis import strategies as st
 
 import graphmover as gm
 from graphmover.nodes.laplacian import smallest_eigenvectors, solve
-from graphmover.nodes.laplacian.large import cholesky, eigenpairs, subspace
+from graphmover.nodes.laplacian.eigenspaces import eigenspace, fill_eigenspace
+from graphmover.nodes.laplacian.large import chebyshev, cholesky, eigenpairs, subspace
 from graphmover.nodes.laplacian.large.minimum_degree import minimum_degree
+from graphmover.nodes.laplacian.large.operators import AdjacencyPolynomial, PseudoInverse
+from graphmover.nodes.laplacian.large.quotient import QuotientGraph
 
 
 def points(graph, d=6, **parameters):
@@ -195,6 +198,47 @@ def test_polynomials_and_the_pseudo_inverse_agree(monkeypatch):
     assert gm.embed_nodes(graph, 6).points == pytest.approx(by_factorisation, abs=1e-7)
     cube = hypercube(10)
     assert gm.embed_nodes(cube, 6).points == pytest.approx(np.full((1024, 6), 1 / 32), abs=1e-7)
+
+
+def test_eigenspaces_end_at_gaps():
+    values = np.array([0.0, 0.05, 0.1, 0.3, 0.9])
+    multiplicities = np.array([1, 2, 1, 4, 1])
+    assert eigenspace(values, multiplicities, 0, 0.06) == (3, 4)  # a chain counts as one
+    assert eigenspace(values, multiplicities, 3, 0.06) == (4, 4)
+    assert eigenspace(values, multiplicities, 4, 0.06) == (5, 1)
+    columns = np.zeros((3, 3))
+    following = fill_eigenspace(np.array([4.0, 16.0]), 4, np.array([0, 1, 0]), 1, columns)
+    assert following == 3
+    assert columns.tolist() == [[0, 1, 1], [0, 2, 2], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5, 12])
+def test_filters_are_chebyshev_polynomials(degree):
+    rng = np.random.default_rng(0)
+    batch = gm.as_graph_batch(grid(7, 6))
+    weights, degrees = np.ones(len(batch.indices)), np.diff(batch.indptr).astype(float)
+    graph = QuotientGraph(
+        batch.indptr, batch.indices, weights, np.sqrt(degrees), np.zeros(len(degrees))
+    )
+    values, vectors = np.linalg.eigh(graph.dense_laplacian())
+    values, vectors = values[1:], vectors[:, 1:]
+    block, cut = vectors @ rng.standard_normal((len(values), 3)), 0.4
+    polynomial = AdjacencyPolynomial(graph)
+    pseudo_inverse = PseudoInverse.within_budget(graph)
+    for operator in (polynomial, pseudo_inverse):
+        t = np.array([operator.chebyshev_argument(value, cut) for value in values])
+        assert np.abs(t[values >= cut]).max() <= 1 + 1e-12
+        growth = np.polynomial.Chebyshev.basis(degree)(t)[:, np.newaxis]
+        expected = vectors @ (growth * (vectors.T @ block))
+        assert operator.filtered(block, cut, degree) == pytest.approx(expected, rel=1e-9)
+    half, middle = chebyshev.interval(cut)
+    one, work = np.empty(len(block)), np.empty((2, len(block)))
+    chebyshev.filter_vector(polynomial.matrix, half, middle, degree, block[:, 0].copy(), one, work)
+    assert one == pytest.approx(polynomial.filtered(block, cut, degree)[:, 0], rel=1e-9)
+    assert chebyshev.evaluate(degree, 1.5) == pytest.approx(
+        np.polynomial.Chebyshev.basis(degree)(1.5)
+    )
+    assert chebyshev.inverse(degree, chebyshev.evaluate(degree, 1.5)) == pytest.approx(1.5)
 
 
 def test_minimum_degree_orderings_are_permutations_within_their_budget():

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphmover._utils.cuda import kernel, shared_memory
 
-#: Threads of a block, for graphs of up to so many nodes.
+#: Pairs (nodes, threads): the threads of a block, for graphs of up to so many nodes.
 _THREADS = ((16, 32), (40, 64), (64, 128), (2**31, 256))
 
 

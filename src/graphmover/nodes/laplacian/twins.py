@@ -124,7 +124,7 @@ def twin_eigenvalues(firsts, members, degrees, out):
 
 @njit(**JIT)
 def _entry(weight, degree, other_degree, pairs):
-    """Q between two classes that are joined by so many pairs of nodes."""
+    """Q between two classes, joined by this many pairs of nodes."""
     return weight / (sqrt(degree) * sqrt(other_degree)) * sqrt(pairs)
 
 

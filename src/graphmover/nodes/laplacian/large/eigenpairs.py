@@ -39,13 +39,13 @@ from graphmover.nodes.laplacian.large.subspace import (
 #: Products of a block with the operator, before the solver gives up.
 MOST_PRODUCTS = 30_000
 
-#: Graphs of so many nodes do not fit the processor's caches: they are renumbered first.
+#: Graphs of this many nodes do not fit the processor's caches: they are renumbered first.
 _LARGER_THAN_CACHES = 20_000
 
 #: Eigenvalues below this take so many products that a factorisation is tried first.
 _SMALL_EIGENVALUE = 0.03
 
-#: So many products beyond the number of eigenvalues wanted estimate how small these are.
+#: This many products beyond the number of eigenvalues wanted estimate how small these are.
 _ESTIMATION_PRODUCTS = 25
 
 

@@ -24,7 +24,7 @@ Report = Callable[[str], None]  # takes messages about the solver's progress
 #: The error of an eigenvector, at most: its residual over the distance to the next eigenvalue.
 _ERROR = 1e-10
 
-#: After so many runs, multiplicities are too high for single start vectors.
+#: After this many runs, multiplicities are too high for single start vectors.
 _RUNS = 5
 
 #: The uncertainty of the first eigenvalue behind those found, relative to its distance to them.

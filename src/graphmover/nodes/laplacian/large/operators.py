@@ -26,10 +26,10 @@ from graphmover.nodes.laplacian.large.quotient import Floats, QuotientGraph, Row
 #: Entries of a factor per node and edge of its graph, at most: the memory stays linear.
 MAX_FILL = 25
 
-#: One polynomial of Lanczos' method amplifies rounding errors along the null vector so much.
+#: One polynomial of Lanczos' method amplifies rounding errors along the null vector by this.
 _NULL_GROWTH = 1e3
 
-#: Polynomials of blocks let them grow so much before they are projected out.
+#: Polynomials of blocks let them grow by this before they are projected out.
 _NULL_GROWTH_BETWEEN_PROJECTIONS = 1e6
 
 

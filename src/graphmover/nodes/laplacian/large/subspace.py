@@ -34,10 +34,10 @@ SPARE_COLUMNS = 32
 #: After this many rounds that did not halve the error, rounding allows no more.
 _PATIENCE = 5
 
-#: One polynomial amplifies the first vector at most so much: more makes all others parallel to it.
+#: One polynomial amplifies the first eigenvector at most by this; more makes the block singular.
 _GROWTH = 1e9
 
-#: New vectors are filtered so often before a gap in the spectrum is trusted.
+#: New vectors are filtered this often before a gap in the spectrum is trusted.
 _ROUNDS = 2
 
 
@@ -105,7 +105,7 @@ def filtered_subspace_iteration(
 
 
 def dense_is_faster(width: int, n: int) -> bool:
-    """Whether a dense solver finds all n eigenvectors faster than the solvers here so many."""
+    """Whether all n eigenvectors by a dense solver take less time than ``width`` of them here."""
     return 3 * width >= n
 
 
