@@ -1,5 +1,7 @@
 """Small batches with all that a batch can carry, and how two are compared."""
 
+import numpy as np
+
 import graphmover as gm
 
 LABELS = {
@@ -15,8 +17,8 @@ LABELS = {
 
 def assert_same(one, other):
     """Weights that are all 1 may be there or not."""
-    arrays = ("offsets", "indptr", "indices", "adjacency_weights", "node_labels", "node_attributes")
-    for name in arrays:
+    names = [name for name in gm.GraphBatch.__slots__ if name != "edge_weights"]
+    for name in [*names, "adjacency_weights"]:
         x, y = getattr(one, name), getattr(other, name)
         assert (x is None) == (y is None), name
         if x is not None:
@@ -24,7 +26,7 @@ def assert_same(one, other):
             assert (x == y).all(), name
 
 
-def batch_with(labels=None, attributes=None, weights=None):
+def batch_with(labels=None, attributes=None, weights=None, **columns):
     return gm.GraphBatch.from_edges(
         [2, 0, 1],
         [1, 0, 0],
@@ -32,4 +34,18 @@ def batch_with(labels=None, attributes=None, weights=None):
         node_labels=labels,
         node_attributes=attributes,
         edge_weights=weights,
+        **columns,
+    )
+
+
+def two_way_batch(rng, sizes, *, labels=("a", "b", ("c", 1))):
+    """Random graphs in which u -> v and v -> u have different labels and attributes."""
+    edges = [np.argwhere(rng.random((n, n)) < 2 / max(n, 2)) for n in sizes]
+    pairs = np.concatenate(edges).reshape(-1, 2)
+    return gm.GraphBatch.from_edges(
+        sizes,
+        [len(part) for part in edges],
+        pairs,
+        edge_labels=[labels[k] for k in rng.integers(0, len(labels), len(pairs))],
+        edge_attributes=rng.normal(size=(len(pairs), 2)),
     )

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from graphmover.datasets.families import make_graph_families
     from graphmover.datasets.tu import load_dataset
     from graphmover.embedding import RandomGraphEmbedding
-    from graphmover.graphs.batch import Graph, GraphBatch
+    from graphmover.graphs.batch import GraphBatch
     from graphmover.graphs.dataset import Dataset
+    from graphmover.graphs.graph import Graph
     from graphmover.graphs.interop import as_graph_batch
     from graphmover.io.formats import iter_batches, read_graphs, write_graphs
     from graphmover.nodes.embed import embed_nodes
@@ -46,7 +47,7 @@ __all__ = [
 
 _HOME = {
     "Dataset": "graphs.dataset",
-    "Graph": "graphs.batch",
+    "Graph": "graphs.graph",
     "GraphBatch": "graphs.batch",
     "NodeEmbeddings": "nodes.embeddings",
     "RandomGraphEmbedding": "embedding",

@@ -367,6 +367,7 @@ def test_convert_and_info(tu_folder, tmp_path):
     assert summary["degree_histogram"] == {"1": 30, "2-3": 150}
     shown = run("info", "x.parquet", cwd=tmp_path).stdout
     assert "graphs            30\n" in shown
+    assert "edge labels       none\nedge attributes   none\n" in shown
     assert "target            2 classes (0: 15, 1: 15)\n" in shown
     assert re.search(r" 2-3  150   83.3 %  #{40}\n", shown)
 

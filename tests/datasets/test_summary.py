@@ -25,11 +25,20 @@ def test_everything_is_counted_whatever_the_batches(monkeypatch):
 
 def test_labels_attributes_weights_and_real_targets():
     graph = gm.Graph(
-        2, [(0, 1)], node_labels=["C", "O"], node_attributes=[[1, 2], [3, 4]], edge_weights=[0.5]
+        3,
+        [(0, 1), (1, 2)],
+        node_labels=["C", "O", "C"],
+        node_attributes=[[1, 2], [3, 4], [5, 6]],
+        edge_weights=[0.5, 1],
+        edge_labels=["single", 2],
+        edge_attributes=[[1, 2, 3], [4, 5, 6]],
     )
     data = gm.Dataset("x", gm.as_graph_batch([graph, graph]), np.array([0.5, -1.5]))
     summary = summarise(data)
     assert (summary.node_labels, summary.node_attributes, summary.edge_weights) == (2, 2, True)
+    assert (summary.edge_labels, summary.edge_attributes) == (2, 3)
+    plain = summarise(path(3))
+    assert (plain.edge_labels, plain.edge_attributes) == (0, 0)
     assert summary.target == {"least": -1.5, "most": 0.5, "mean": -0.5}
     data = gm.Dataset("x", data.graphs, np.array([[1, 2], [3, 6]]))
     assert summarise(data).target == {"least": 1, "most": 6, "mean": 3}

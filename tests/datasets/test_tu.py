@@ -309,6 +309,9 @@ def test_what_is_said_of_an_edge_may_depend_on_its_direction(tmp_path):
     assert data.graphs.indices.tolist() == [1, 0, 2, 1, 3, 2, 4, 3]
     assert data.edge_attributes.ravel().tolist() == [21, 21, 1, -1, 34, -34, 54, 54]
     assert data.edge_labels.tolist() == [(n, 0) for n in [3, 3, 2, 1, 6, 7, 8, 8]]
+    assert graph.edge_labels.tolist() == [(3, 0), (2, 0), (6, 0), (8, 0)]
+    assert data.graphs[1:].edge_attributes.tolist() == data.edge_attributes.tolist()
+    assert len(data.graphs[:1].edge_labels) == 0
 
 
 @pytest.mark.parametrize("member", ["../escaped_A.csv", "/etc/x", "a/../../x", "C:\\x", "..\\x"])

@@ -18,20 +18,29 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphmover as gm
-from graphmover.graphs.batch import Graph, GraphBatch
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch
 
 EDGES = [(0, 1), (1, 2), (2, 3)]
 WEIGHTS = [0.5, 2.0, 3.0]
 LABELS = ["C", "C", "O", "N"]
 ATTRIBUTES = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
+BONDS = ["single", ("ring", 1), "single"]
+LENGTHS = [[1.5], [1.25], [1.0]]
 
 
 def path(**columns):
     return Graph(4, EDGES, **columns)
 
 
-FULL = path(node_labels=LABELS, node_attributes=ATTRIBUTES, edge_weights=WEIGHTS)
+FULL = path(
+    node_labels=LABELS,
+    node_attributes=ATTRIBUTES,
+    edge_weights=WEIGHTS,
+    edge_labels=BONDS,
+    edge_attributes=LENGTHS,
+)
 
 
 def assert_same(batch, expected):
@@ -48,20 +57,26 @@ def assert_is(graph_or_graphs, *expected, **names):
     assert_same(as_graph_batch(graph_or_graphs, **names), GraphBatch.concatenate(batches))
 
 
+def edge_values():
+    rows = zip(WEIGHTS, BONDS, LENGTHS, strict=True)
+    return [{"weight": w, "label": bond, "attributes": row} for w, bond, row in rows]
+
+
 def nx_full(kind=nx.Graph, ids=(0, 1, 2, 3)):
     graph = kind()
     for node, label, row in zip(ids, LABELS, ATTRIBUTES, strict=True):
         graph.add_node(node, label=label, attributes=row)
-    for (u, v), weight in zip(EDGES, WEIGHTS, strict=True):
-        graph.add_edge(ids[u], ids[v], weight=weight)
+    for (u, v), values in zip(EDGES, edge_values(), strict=True):
+        graph.add_edge(ids[u], ids[v], **values)
         if graph.is_directed():
-            graph.add_edge(ids[v], ids[u], weight=weight)
+            graph.add_edge(ids[v], ids[u], **values)
     return graph
 
 
 def igraph_full():
     graph = igraph.Graph(n=4, edges=EDGES)
     graph.vs["label"], graph.vs["attributes"], graph.es["weight"] = LABELS, ATTRIBUTES, WEIGHTS
+    graph.es["label"], graph.es["attributes"] = BONDS, LENGTHS
     return graph
 
 
@@ -70,10 +85,10 @@ def rx_full(kind=rx.PyGraph):
     removed = graph.add_node("removed")
     rows = zip(LABELS, ATTRIBUTES, strict=True)
     nodes = graph.add_nodes_from([{"label": name, "attributes": row} for name, row in rows])
-    for (u, v), weight in zip(EDGES, WEIGHTS, strict=True):
-        graph.add_edge(nodes[u], nodes[v], {"weight": weight})
+    for (u, v), values in zip(EDGES, edge_values(), strict=True):
+        graph.add_edge(nodes[u], nodes[v], values)
         if kind is rx.PyDiGraph:
-            graph.add_edge(nodes[v], nodes[u], weight)
+            graph.add_edge(nodes[v], nodes[u], values)
     graph.remove_node(removed)
     return graph
 
@@ -116,6 +131,8 @@ def test_networkx_adjacency_in_another_order_than_the_nodes():
             node_labels=LABELS[::-1],
             node_attributes=ATTRIBUTES[::-1],
             edge_weights=WEIGHTS,
+            edge_labels=BONDS,
+            edge_attributes=LENGTHS,
         ),
     )
 
@@ -146,7 +163,10 @@ def test_igraph_missing_values_are_none():
     graph = igraph_full()
     graph.es["weight"] = [0.5, None, 3.0]
     graph.vs["label"] = [None] * 4
-    expected = path(node_attributes=ATTRIBUTES, edge_weights=[0.5, 1.0, 3.0])
+    graph.es["label"] = [None] * 3
+    expected = path(
+        node_attributes=ATTRIBUTES, edge_weights=[0.5, 1.0, 3.0], edge_attributes=LENGTHS
+    )
     assert_is(graph, expected)
 
 
@@ -231,6 +251,29 @@ def test_pyg():
     )
 
 
+def test_pyg_edge_values():
+    pytest.importorskip("torch_geometric")
+    import torch
+
+    table = torch.tensor([[1.5, 0], [1.25, 1], [1.0, 2], [-1.5, 0], [-1.25, 1], [-1.0, 2]])
+    data = pyg_data(edge_attr=table, bond=torch.tensor([1, 2, 3, 4, 5, 6]))
+    batch = as_graph_batch(data)
+    assert batch.edge_labels is None
+    assert batch.indices.tolist() == [1, 0, 2, 1, 3, 2]
+    in_rows = [0, 3, 1, 4, 2, 5]  # 0 -> 1, 1 -> 0, 1 -> 2, ...
+    assert batch.edge_attributes.tolist() == table[in_rows].tolist()
+    batch = as_graph_batch(data, edge_label="bond", edge_attributes=None)
+    assert batch.edge_labels.tolist() == [1, 4, 2, 5, 3, 6]
+    assert batch.edge_attributes is None
+    named = pyg_data(edge_attr=torch.tensor([1, 2, 3, 1, 2, 3]))
+    assert_is(named, path(edge_attributes=[1, 2, 3]))
+    assert_is(named, path(edge_labels=[1, 2, 3]), edge_label="edge_attr")
+    both = path(edge_labels=[1, 2, 3], edge_attributes=[1, 2, 3])
+    assert_is(named, both, edge_label="edge_attr", edge_attributes="edge_attr")
+    # Under the default name a Data has labels of nodes.
+    assert_is(pyg_data(label=torch.arange(4)), path(node_labels=range(4)))
+
+
 def test_pyg_without_edges_or_nodes():
     pytest.importorskip("torch_geometric")
     import torch
@@ -256,7 +299,10 @@ def test_pyg_bad_input():
         (pyg_data(edge_weight=-torch.ones(6)), ValueError, "has the weight -1"),
         (pyg_data(x=torch.ones(3, 2)), ValueError, "expected 4 rows"),
         (pyg_data(x=torch.ones(4, 2, dtype=torch.complex64)), TypeError, "real numbers"),
-        (pyg_data(label=torch.ones(4)), TypeError, "whole numbers"),
+        (pyg_data(label=torch.ones(4)), TypeError, "integers"),
+        (pyg_data(edge_attr=torch.ones(5, 2)), ValueError, "edge_attr .* expected 6 rows"),
+        (pyg_data(edge_attr=torch.ones(6, 2, 2)), ValueError, "edge_attr .* expected 6 rows"),
+        (pyg_data(edge_attr=torch.ones(6).cfloat()), TypeError, "edge_attr .* real numbers"),
         (pyg_data(label=torch.ones(1).long()), ValueError, "expected 4 rows"),
         (pyg_data(adj_t=torch.eye(4)), None, None),
         (Data(adj_t=torch.eye(4), num_nodes=4), TypeError, "adj_t"),
@@ -266,6 +312,75 @@ def test_pyg_bad_input():
             continue
         with pytest.raises(error, match=f"graph 1: .*{message}"):
             as_graph_batch([path(), data])
+    with pytest.raises(ValueError, match=r"graph 0: edge \(0, 1\) has the attributes \[nan\]"):
+        as_graph_batch(pyg_data(edge_attr=torch.full((6, 1), torch.nan)))
+    for bond, error in [(torch.ones(6), TypeError), (torch.ones(5).long(), ValueError)]:
+        with pytest.raises(error, match=r"graph 0: bond .* expected"):
+            as_graph_batch(pyg_data(bond=bond), edge_label="bond")
+
+
+# Labels and attributes of edges.
+
+
+def test_edges_of_directed_graphs_keep_the_values_of_their_direction():
+    ahead = {"label": "ahead", "attributes": [1.0]}
+    back = {"label": "back", "attributes": [-1.0]}
+    networkx = nx.DiGraph([("b", "a", back), ("a", "b", ahead)])
+    networkx = nx.DiGraph(networkx.subgraph(["a", "b"]))
+    rustworkx = rx.PyDiGraph()
+    rustworkx.add_nodes_from([None, None])
+    rustworkx.add_edges_from([(0, 1, ahead), (1, 0, back)])
+    other = igraph.Graph([(0, 1), (1, 0)], directed=True)
+    other.es["label"], other.es["attributes"] = ["ahead", "back"], [[1.0], [-1.0]]
+    nodes = list(networkx)
+    for graph in (networkx, rustworkx, other):
+        batch = as_graph_batch(graph)
+        flipped = graph is networkx and nodes[0] == "b"
+        expected = ["back", "ahead"] if flipped else ["ahead", "back"]
+        assert batch.edge_labels.tolist() == expected
+        signs = [1.0 if label == "ahead" else -1.0 for label in expected]
+        assert batch.edge_attributes.ravel().tolist() == signs
+    with pytest.warns(UserWarning, match="made undirected"):
+        one_way = as_graph_batch(nx.DiGraph([(0, 1, back)]))
+    assert one_way.edge_labels.tolist() == ["back", "back"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_parallel_edges_the_first_has_the_values(turned):
+    ends = [(0, 1), (1, 0)][:: -1 if turned else 1]
+    networkx, rustworkx = nx.MultiGraph(), rx.PyGraph()
+    networkx.add_nodes_from([0, 1])
+    rustworkx.add_nodes_from([None, None])
+    for (u, v), label in zip(ends, ["first", "second"], strict=True):
+        networkx.add_edge(u, v, label=label)
+        rustworkx.add_edge(u, v, {"label": label})
+    other = igraph.Graph(ends)
+    other.es["label"] = ["first", "second"]
+    for graph in (networkx, rustworkx, other):
+        assert_is(graph, Graph(2, [(0, 1)], edge_labels=["first"]))
+
+
+def test_edge_values_of_some_graphs_are_left_out_with_one_warning_each():
+    full = path(edge_labels=BONDS, edge_attributes=LENGTHS)
+    for graphs in ([full, path()], [nx_full(), nx.path_graph(4)], [full, adjacency(bool)]):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            batch = as_graph_batch(graphs, node_label=None, node_attributes=None)
+        assert [str(w.message).split(":")[0] for w in caught] == [
+            "graph 1 has no edge labels while others have",
+            "graph 1 has no edge attributes while others have",
+        ]
+        assert {w.filename for w in caught} == {__file__}
+        assert batch.edge_labels is batch.edge_attributes is None
+    batch = as_graph_batch([full, nx.empty_graph(3), nx.Graph()])  # these lack no edge values
+    assert batch.edge_labels.tolist() == as_graph_batch(full).edge_labels.tolist()
+
+
+def test_edge_attributes_of_unequal_width_between_graphs():
+    with pytest.raises(ValueError, match="graph 1: 2 edge attributes per edge, expected 1"):
+        as_graph_batch(
+            [path(edge_attributes=LENGTHS), path(edge_attributes=[[1, 2], [3, 4], [5, 6]])]
+        )
 
 
 # Collections.
@@ -339,15 +454,19 @@ def test_names():
     renamed.add_nodes_from(
         (n, {"atom": d["label"], "xy": d["attributes"]}) for n, d in graph.nodes(data=True)
     )
-    renamed.add_edges_from((u, v, {"bond": d["weight"]}) for u, v, d in graph.edges(data=True))
+    renamed.add_edges_from(
+        (u, v, {"strength": d["weight"], "bond": d["label"], "length": d["attributes"]})
+        for u, v, d in graph.edges(data=True)
+    )
     assert_is(renamed, path())
-    names = {"node_label": "atom", "node_attributes": "xy", "edge_weight": "bond"}
+    names = {"node_label": "atom", "node_attributes": "xy", "edge_weight": "strength"}
+    names |= {"edge_label": "bond", "edge_attributes": "length"}
     assert_is(renamed, FULL, **names)
-    nothing = {"node_label": None, "node_attributes": None, "edge_weight": None}
+    nothing = dict.fromkeys(names)
     for full in (graph, igraph_full(), rx_full(), FULL, adjacency()):
         assert_is(full, path(), **nothing)
     for argument, name in names.items():
-        carrier = "an edge" if argument == "edge_weight" else "a node"
+        carrier = "an edge" if argument.startswith("edge") else "a node"
         complaint = f"{argument}='{name}' is found in no graph, expected the name of {carrier} attr"
         with pytest.raises(ValueError, match=complaint):
             as_graph_batch([graph, igraph_full()], **{argument: name})
@@ -356,7 +475,7 @@ def test_names():
             as_graph_batch(graph, **{argument: 3})
 
 
-def test_whole_number_labels_are_int64():
+def test_integer_labels_are_int64():
     graph = nx.path_graph(2)
     nx.set_node_attributes(graph, {0: np.int8(3), 1: True}, "label")
     labels = as_graph_batch(graph).node_labels
@@ -388,6 +507,27 @@ def nx_nodes(*values, name="label"):
 
 def nx_weight(weight):
     return nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1.0})])
+
+
+def nx_edges(*values, name="label"):
+    graph = nx.MultiGraph()
+    for edge, value in enumerate(values):
+        graph.add_edge(f"n{edge}", f"n{edge + 1}", **({} if value is None else {name: value}))
+    return graph
+
+
+def igraph_edges(*values, name="label"):
+    graph = igraph.Graph([(k, k + 1) for k in range(len(values))])
+    graph.es[name] = values
+    return graph
+
+
+def rx_edges(*values, name="label"):
+    graph = rx.PyGraph()
+    graph.add_nodes_from([None] * (len(values) + 1))
+    for edge, value in enumerate(values):
+        graph.add_edge(edge, edge + 1, None if value is None else {name: value})
+    return graph
 
 
 BAD_GRAPHS = {
@@ -438,6 +578,58 @@ BAD_GRAPHS = {
         nx_nodes([1], [np.nan], name="attributes"),
         ValueError,
         r"node 1 has the attributes \[nan\]",
+    ),
+    "edge label missing": (nx_edges(1, None), ValueError, r"edge \('n1', 'n2'\) has no label"),
+    "edge label missing in a directed graph": (
+        nx.DiGraph([("a", "b", {"label": 1}), ("b", "a")]),
+        ValueError,
+        r"edge \('b', 'a'\) has no label while other edges of the graph have",
+    ),
+    "edge label nan": (
+        nx_edges(1, float("nan")),
+        ValueError,
+        r"edge \(1, 2\) has the label nan",
+    ),
+    "edge label unhashable": (nx_edges(1, [2]), TypeError, r"edge \(1, 2\) has the label \[2\]"),
+    "edge attributes missing": (
+        nx_edges([1], None, name="attributes"),
+        ValueError,
+        r"edge \('n1', 'n2'\) has no attributes",
+    ),
+    "edge attributes unequal": (
+        nx_edges([1], [1, 2], name="attributes"),
+        ValueError,
+        r"edge \('n1', 'n2'\) has 2 attributes, expected 1 as the first edge",
+    ),
+    "edge attributes string": (
+        nx_edges([1], ["1"], name="attributes"),
+        TypeError,
+        r"edge \('n1', 'n2'\) has the attributes \['1'\]",
+    ),
+    "edge attributes nan": (
+        nx_edges([1], [np.nan], name="attributes"),
+        ValueError,
+        r"edge \(1, 2\) has the attributes \[nan\]",
+    ),
+    "igraph edge label missing": (
+        igraph_edges("a", None),
+        ValueError,
+        r"edge \(1, 2\) has no label",
+    ),
+    "igraph edge attributes": (
+        igraph_edges([1], "x", name="attributes"),
+        TypeError,
+        r"edge \(1, 2\) has the attributes 'x'",
+    ),
+    "rustworkx edge label missing": (
+        rx_edges("a", None),
+        ValueError,
+        r"edge \(1, 2\) has no label",
+    ),
+    "rustworkx edge attributes": (
+        rx_edges([1], [2, 3], name="attributes"),
+        ValueError,
+        r"edge \(1, 2\) has 2 attributes",
     ),
     "nested list": ([[0, 1], [1, 0]], TypeError, "numpy.array"),
     "batch": (as_graph_batch(path()), TypeError, "GraphBatch.concatenate"),
@@ -495,7 +687,8 @@ def test_callers_objects_are_unchanged():
     )
     graph, dense = nx_full(), adjacency()
     before = copy.deepcopy((graph._adj, graph._node)), dense.copy(), pickle.dumps(rx_full())
-    as_graph_batch([graph, dense, noncanonical, rx_full()], node_label=None, node_attributes=None)
+    nothing = dict.fromkeys(["node_label", "node_attributes", "edge_label", "edge_attributes"])
+    as_graph_batch([graph, dense, noncanonical, rx_full()], **nothing)
     assert (graph._adj, graph._node) == before[0]
     np.testing.assert_array_equal(dense, before[1])
     assert noncanonical.indices.tolist() == [1, 1, 0, 0]
@@ -524,27 +717,38 @@ def simple_graphs(draw):
     weights = draw(
         st.none() | st.lists(st.floats(0.5, 9), min_size=len(edges), max_size=len(edges))
     )
-    return n, edges, weights
+    bonds = draw(st.lists(st.sampled_from([1, "x"]), min_size=len(edges), max_size=len(edges)))
+    return n, edges, weights, bonds
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(simple_graphs(), min_size=1, max_size=4))
 def test_all_formats_agree(drawn):
-    graphs = [Graph(n, edges, edge_weights=weights) for n, edges, weights in drawn]
+    graphs = [
+        Graph(
+            n,
+            edges,
+            edge_weights=weights,
+            edge_labels=bonds,
+            edge_attributes=np.arange(len(edges)),
+        )
+        for n, edges, weights, bonds in drawn
+    ]
     expected = as_graph_batch(graphs)
     networkx, igraphs, rustworkx = [], [], []
-    for n, edges, weights in drawn:
+    for n, edges, weights, bonds in drawn:
         graph = nx.empty_graph(n)
         other = igraph.Graph(n=n, edges=edges)
         third = rx.PyGraph()
         third.add_nodes_from([None] * n)
-        third.add_edges_from(
-            [(*edge, None if weights is None else weights[i]) for i, edge in enumerate(edges)]
-        )
-        if weights is None:
-            graph.add_edges_from(edges)
-        else:
-            graph.add_weighted_edges_from((*e, w) for e, w in zip(edges, weights, strict=True))
+        for k, (edge, bond) in enumerate(zip(edges, bonds, strict=True)):
+            values = {"label": bond, "attributes": k}
+            if weights is not None:
+                values["weight"] = weights[k]
+            graph.add_edge(*edge, **values)
+            third.add_edge(*edge, values)
+        other.es["label"], other.es["attributes"] = bonds, list(range(len(edges)))
+        if weights is not None:
             other.es["weight"] = weights
         networkx.append(graph)
         igraphs.append(other)
@@ -553,10 +757,14 @@ def test_all_formats_agree(drawn):
     dense = [matrix.toarray() for matrix in sparse]
     directed = [graph.to_directed() for graph in networkx]
     multi = [nx.MultiGraph(graph) for graph in networkx]
-    for form in (networkx, igraphs, rustworkx, sparse, dense, directed, multi):
+    again = [graph.to_networkx() for graph in graphs]
+    for form in (networkx, igraphs, rustworkx, directed, multi, again):
         assert_same(as_graph_batch(form), expected)
-    mixed = [(networkx, igraphs, rustworkx, sparse)[i % 4][i] for i in range(len(graphs))]
+    mixed = [(networkx, igraphs, rustworkx)[i % 3][i] for i in range(len(graphs))]
     assert_same(as_graph_batch(mixed), expected)
+    bare = as_graph_batch(graphs, edge_label=None, edge_attributes=None)
+    for form in (sparse, dense):
+        assert_same(as_graph_batch(form), bare)
 
 
 @pytest.mark.parametrize(
@@ -586,7 +794,8 @@ def garbage_networkx(draw):
         )
     for _ in range(draw(st.integers(0, 4))):
         u, v = draw(st.integers(0, 4)), draw(st.integers(0, 4))
-        graph.add_edge(u, v, **draw(st.dictionaries(st.just("weight"), values)))
+        keys = st.sampled_from(["weight", "label", "attributes"])
+        graph.add_edge(u, v, **draw(st.dictionaries(keys, values)))
     return graph
 
 
@@ -602,6 +811,7 @@ def garbage_rustworkx(draw):
     graph = rx.PyDiGraph()
     graph.add_nodes_from([draw(values | st.just({"label": 1})) for _ in range(3)])
     graph.add_edge(0, 2, draw(values | st.just({"weight": "x"})))
+    graph.add_edge(0, 1, draw(values | st.just({"label": [], "attributes": "x"})))
     return graph
 
 

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from batches import LABELS, assert_same, batch_with
+from batches import LABELS, assert_same, batch_with, two_way_batch
 from conftest import real_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,15 +64,85 @@ def test_targets_survive(tmp_path, target, ending):
 
 
 @pytest.mark.parametrize("name", ["MUTAG", "Letter-high", "Cuneiform", "Fingerprint"])
-def test_tu_sets_survive_with_labels_and_attributes_of_edges(tmp_path, name):
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_tu_sets_survive_with_labels_and_attributes_of_edges(tmp_path, name, ending):
     data = real_dataset(name)
-    gm.write_graphs(data, tmp_path / "x.parquet", batch_size=100)
-    back = read(tmp_path / "x.parquet")
+    gm.write_graphs(data, tmp_path / f"x.{ending}", batch_size=100)
+    back = read(tmp_path / f"x.{ending}")
     assert_same(data.graphs, back.graphs)
-    for what in ("target", "edge_labels", "edge_attributes"):
-        one, other = getattr(data, what), getattr(back, what)
-        assert (one is None) == (other is None)
-        assert one is None or (one == other).all()
+    assert (data.target == back.target).all()
+
+
+@pytest.mark.parametrize("kind", [k for k in LABELS if k != "bytes"])
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_edge_labels_of_every_kind_survive(tmp_path, kind, ending):
+    batch = gm.GraphBatch.from_edges(
+        [2, 0, 3], [1, 0, 2], [(0, 1), (0, 1), (1, 2)], edge_labels=LABELS[kind]
+    )
+    path = tmp_path / f"x.{ending}"
+    if (kind, ending) == ("float", "jsonl"):  # JSON has no infinity
+        with pytest.raises(ValueError, match="graph 2: a label or the target cannot be written"):
+            gm.write_graphs(batch, path)
+        return
+    gm.write_graphs(batch, path)
+    assert_same(batch, read(path).graphs)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32), st.lists(st.integers(2, 6), min_size=1, max_size=6))
+def test_edge_values_of_both_directions_survive(tmp_path_factory, ending, seed, sizes):
+    rng = np.random.default_rng(seed)
+    batch = two_way_batch(rng, sizes, labels=("a", "b"))
+    path = tmp_path_factory.mktemp("two-way") / f"x.{ending}"
+    gm.write_graphs(batch, path)
+    if batch.n_edges:
+        assert_same(batch, read(path).graphs)
+        parts = [data.graphs for data in gm.iter_batches(path, 1) if data.graphs.n_edges]
+        assert_same(batch[batch.edge_counts > 0], gm.GraphBatch.concatenate(parts))
+
+
+def test_json_is_directed_only_where_directions_differ(tmp_path):
+    graphs = [
+        gm.Graph(2, [(0, 1)], edge_labels=["same"], edge_attributes=[[0.5]]),
+        gm.Graph(1, []),
+    ]
+    same = gm.as_graph_batch(graphs)
+    differing = gm.GraphBatch.from_edges(
+        [2], [2], [(0, 1), (1, 0)], edge_labels=["up", "down"], edge_attributes=[[1], [-1]]
+    )
+    path = tmp_path / "x.jsonl"
+    gm.write_graphs(gm.GraphBatch.concatenate([same, differing]), path)
+    objects = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [data["directed"] for data in objects] == [False, False, True]
+    assert objects[0]["edges"] == [{"label": "same", "attributes": [0.5], "source": 0, "target": 1}]
+    assert [edge["label"] for edge in objects[2]["edges"]] == ["up", "down"]
+
+
+def test_edge_values_of_another_part_of_a_file_are_left_out_with_a_warning(tmp_path):
+    labelled, plain = nx.Graph([(0, 1, {"label": "x"})]), nx.path_graph(2)
+    write_jsonl(tmp_path / "x.jsonl", [labelled] * 10_000 + [plain])
+    with pytest.warns(UserWarning, match="graph 10000 has no edge labels while others have"):
+        assert read(tmp_path / "x.jsonl").graphs.edge_labels is None
+    write_jsonl(tmp_path / "y.jsonl", [plain, nx.Graph([(0, 1, {"label": "x"}), (1, 2)])])
+    with pytest.raises(ValueError, match=r"y.jsonl: graph 1: edge \(1, 2\) has no label"):
+        read(tmp_path / "y.jsonl")
+
+
+def test_parquet_of_other_programs_with_edge_values(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = {"neighbours": [[[]], [[1], []]], "edge_labels": [[[]], [["x"], []]]}
+    pq.write_table(pa.table(table), tmp_path / "x.parquet")
+    with pytest.warns(UserWarning, match="made undirected"):
+        graphs = read(tmp_path / "x.parquet").graphs
+    assert graphs.edge_labels.tolist() == ["x", "x"]
+    table["edge_labels"] = [[[]], [["x", "y"], []]]
+    pq.write_table(pa.table(table), tmp_path / "x.parquet")
+    message = "x.parquet: graph 1: node 0 has 2 edge_labels, expected one for each of its 1"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path / "x.parquet")
 
 
 def test_a_generator_of_graphs_is_written_as_it_comes(tmp_path):
@@ -157,6 +227,8 @@ def labelled_cycle(n):
     graph.graph["target"] = n % 2
     nx.set_node_attributes(graph, {node: node % 3 for node in graph}, "label")
     nx.set_edge_attributes(graph, 2.0, "weight")
+    nx.set_edge_attributes(graph, {edge: f"bond {edge[0]}" for edge in graph.edges}, "label")
+    nx.set_edge_attributes(graph, 1.5, "attributes")
     return graph
 
 
@@ -168,6 +240,8 @@ def test_a_folder_of_graphml(tmp_path):
     assert data.target.tolist() == [1, 0, 1]
     assert data.graphs[0].node_labels.tolist() == [0, 1, 2]
     assert data.graphs[0].edge_weights.tolist() == [2.0] * 3
+    assert data.graphs[0].edge_labels.tolist() == ["bond 0", "bond 0", "bond 1"]
+    assert data.graphs[0].edge_attributes.tolist() == [[1.5]] * 3
     assert read(tmp_path / "graph4.graphml").graphs.n_nodes == 4
 
 
@@ -180,6 +254,8 @@ def test_a_folder_of_gml(tmp_path):
     data = read(tmp_path)
     assert data.graphs.node_labels.tolist() == [0, 1, 2, 0, 1, 2, 0]
     assert data.target.tolist() == [1, 0]
+    assert data.graphs[0].edge_labels.tolist() == ["bond 0", "bond 0", "bond 1"]
+    assert data.graphs[0].edge_attributes.tolist() == [[1.5]] * 3
     for n in (3, 4):  # the names of nodes are no labels
         nx.write_gml(nx.cycle_graph(n), tmp_path / f"{n}.gml")
     assert read(tmp_path).graphs.node_labels is None
@@ -200,6 +276,7 @@ def write_csv(folder, **files):
 
 NODES = "node,graph,label,x,y\nb,1,C,1,2\na,2,N,3,4\nc,1,O,5,6\nd,2,C,7,8\n"
 EDGES = "source,target,weight\nd,a,2\nb,c,0.5\n"
+LABELLED_EDGES = "source,target,weight,label,length\nd,a,2,x,1.5\nb,c,0.5,y,2\n"
 
 
 def test_a_folder_of_csv(tmp_path):
@@ -218,9 +295,36 @@ def test_a_folder_of_csv(tmp_path):
     assert [len(part.graphs) for part in gm.iter_batches(tmp_path, 2)] == [2, 1]
 
 
+def test_edges_of_a_csv_have_labels_and_attributes(tmp_path):
+    edges = "label,source,length,target,weight,angle\nII,d,1.5,a,2,0\nI,b,2.5,c,0.5,90\n"
+    write_csv(tmp_path, nodes=NODES, edges=edges + "III,c,3.5,b,0.25,45\n")
+    data = read(tmp_path)
+    assert data.graphs.edge_labels.tolist() == ["I", "III", "II", "II"]
+    assert data.graphs.edge_attributes.tolist() == [[2.5, 90], [3.5, 45], [1.5, 0], [1.5, 0]]
+    assert data.graphs.edge_weights.tolist() == [0.5, 0.5, 2, 2]
+    write_csv(tmp_path, edges="source,target,label\nd,a,1\nb,c,2\n")
+    labels = read(tmp_path).graphs.edge_labels
+    assert labels.dtype == np.int64 and labels.tolist() == [2, 2, 1, 1]
+    assert read(tmp_path).graphs.edge_attributes is None
+    write_csv(tmp_path, edges="source,target,label,length\n")
+    assert read(tmp_path).graphs.edge_attributes.shape == (0, 1)
+
+
 @pytest.mark.parametrize(
     "files, message",
     [
+        (
+            {"nodes": NODES, "edges": "source,target,label\nd,a,3\nb,c,1\nb,c,\n"},
+            "edges.csv, line 4: label is empty",
+        ),
+        (
+            {"nodes": NODES, "edges": "source,target,length\nd,a,1\nb,c,far\n"},
+            "edges.csv, line 3: length is 'far', expected a number",
+        ),
+        (
+            {"nodes": NODES, "edges": "source,target,length\nd,a,1\nb,c,inf\n"},
+            r"graph 0: edge \(0, 1\) has the attributes \[inf\]",
+        ),
         (
             {"nodes": NODES.replace("node", "knot"), "edges": EDGES},
             "there is no column 'node' among",
@@ -231,7 +335,7 @@ def test_a_folder_of_csv(tmp_path):
         ),
         ({"nodes": NODES, "edges": EDGES + "b,q,1\n"}, "edges.csv, line 4: 'q' is not in"),
         ({"nodes": NODES, "edges": EDGES + "b,a,1\n"}, "edges.csv, line 4: the edge joins two"),
-        ({"nodes": NODES, "edges": EDGES + "b,c,x\n"}, "edges.csv, line 2: weight is '2', expec"),
+        ({"nodes": NODES, "edges": EDGES + "b,c,x\n"}, "edges.csv, line 4: weight is 'x', expec"),
         ({"nodes": NODES, "edges": EDGES + "b,c,nan\n"}, "line 4: weight is empty or NaN, exp"),
         ({"nodes": NODES, "edges": EDGES + "b,c\n"}, "edges.csv cannot be read as CSV"),
         ({"nodes": NODES + "c,2,N,1,1\n", "edges": EDGES}, "nodes.csv, line 6: 'c' stands"),
@@ -347,7 +451,8 @@ NODE = st.fixed_dictionaries(
     {"id": VALUES}, optional={"label": VALUES, "attributes": VALUES, "weight": VALUES}
 )
 EDGE = st.fixed_dictionaries(
-    {"source": st.integers(0, 3), "target": st.integers(0, 3)}, optional={"weight": VALUES}
+    {"source": st.integers(0, 3), "target": st.integers(0, 3)},
+    optional={"weight": VALUES, "label": VALUES, "attributes": VALUES},
 )
 NODE_LINK = st.fixed_dictionaries(
     {"nodes": st.lists(NODE, max_size=4) | VALUES, "edges": st.lists(EDGE, max_size=4) | VALUES},
@@ -414,14 +519,20 @@ def test_bent_files_neither_crash_nor_hang_nor_fill_memory(tmp_path):
         graphs.edge_counts,
         np.concatenate([graph.edges for graph in graphs]),
         node_labels=["C", "N"] * (graphs.n_nodes // 2) + ["O"] * (graphs.n_nodes % 2),
+        edge_labels=[str(k % 3) for k in range(graphs.n_edges)],
+        edge_attributes=np.arange(graphs.n_edges) / 4,
     )
     data = gm.Dataset("x", graphs, np.arange(20))
     gm.write_graphs(data, tmp_path / "x.parquet")
     gm.write_graphs(data, tmp_path / "x.jsonl")
-    nx.write_graphml(graphs[0].to_networkx(), tmp_path / "x.graphml")
-    nx.write_gml(graphs[0].to_networkx(), tmp_path / "x.gml")
+    one = graphs[0].to_networkx()
+    for *_, record in one.edges(data=True):
+        record["attributes"] = float(record["attributes"][0])
+    nx.write_graphml(one, tmp_path / "x.graphml")
+    nx.write_gml(one, tmp_path / "x.gml")
     (tmp_path / "tables").mkdir()
-    write_csv(tmp_path / "tables", nodes=NODES, edges=EDGES, graphs="graph,target\n1,x\n2,y\n")
+    tables = {"nodes": NODES, "edges": LABELLED_EDGES, "graphs": "graph,target\n1,x\n2,y\n"}
+    write_csv(tmp_path / "tables", **tables)
     files = ["x.parquet", "x.jsonl", "x.graphml", "x.gml"]
     files += [f"tables/{name}.csv" for name in ("nodes", "edges", "graphs")]
     try:

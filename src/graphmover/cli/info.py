@@ -31,6 +31,8 @@ def _print(summary: Summary) -> None:
     print(f"node labels       {summary.node_labels or 'none'}")
     print(f"node attributes   {summary.node_attributes or 'none'}")
     print(f"edge weights      {'yes' if summary.edge_weights else 'none'}")
+    print(f"edge labels       {summary.edge_labels or 'none'}")
+    print(f"edge attributes   {summary.edge_attributes or 'none'}")
     print(f"target            {_target(summary.target)}")
     print_histogram("nodes per graph", summary.node_histogram)
     print_histogram("degrees", summary.degree_histogram)

@@ -26,9 +26,9 @@ _VERSION = 1
 #: Smaller sets are parsed faster than a second file is opened.
 LEAST_BYTES = 1 << 20
 
-_OF_GRAPHS = ("offsets", "indptr", "indices", "node_attributes")
-_OF_DATASET = ("target", "edge_attributes")
-_UNREADABLE = (*BROKEN, KeyError)
+_NUMBERS = ("offsets", "indptr", "indices", "node_attributes", "edge_attributes")
+_LABELS = ("node_labels", "edge_labels")
+_UNREADABLE = (*BROKEN, KeyError, TypeError)
 
 
 def load_parsed(name: str, digest: str) -> Dataset | None:
@@ -66,32 +66,16 @@ def _safe(name: str) -> str:
 
 def _to_arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
     graphs = dataset.graphs
-    arrays = {key: getattr(graphs, key) for key in _OF_GRAPHS}
-    arrays |= {key: getattr(dataset, key) for key in _OF_DATASET}
-    arrays["node_labels"] = _columns(graphs.node_labels)
-    arrays["edge_labels"] = _columns(dataset.edge_labels)
+    arrays = {key: getattr(graphs, key) for key in _NUMBERS} | {"target": dataset.target}
+    arrays |= {key: _columns(getattr(graphs, key)) for key in _LABELS}
     present = {key: array for key, array in arrays.items() if array is not None}
     return present | {"contents": np.array(["contents", *present])}
 
 
 def _from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Dataset:
-    def labels(key: str) -> NDArray[Any] | None:
-        return as_labels(arrays[key]) if key in arrays else None
-
-    graphs = GraphBatch(
-        arrays["offsets"],
-        arrays["indptr"],
-        arrays["indices"],
-        node_labels=labels("node_labels"),
-        node_attributes=arrays.get("node_attributes"),
-    )
-    return Dataset(
-        name,
-        graphs,
-        arrays.get("target"),
-        edge_labels=labels("edge_labels"),
-        edge_attributes=arrays.get("edge_attributes"),
-    )
+    columns = {key: arrays[key] for key in _NUMBERS if key in arrays}
+    columns |= {key: as_labels(arrays[key]) for key in _LABELS if key in arrays}
+    return Dataset(name, GraphBatch(**columns), arrays.get("target"))
 
 
 def as_labels(columns: NDArray[np.int64]) -> NDArray[Any]:

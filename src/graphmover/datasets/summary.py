@@ -43,11 +43,15 @@ class Summary:
     nodes, edges, components : Spread
         Numbers per graph.
     node_labels : int
-        How many different labels there are; 0: nodes have none.
+        How many different labels nodes have; 0: none.
     node_attributes : int
         Numbers per node.
     edge_weights : bool
         Whether any edge has a weight other than 1.
+    edge_labels : int
+        How many different labels edges have; 0: none.
+    edge_attributes : int
+        Numbers per edge.
     target : dict or None
         ``{"classes": {name: graphs}}``, the most frequent first; or of real values
         ``{"least": float, "most": float, "mean": float}``.
@@ -62,6 +66,8 @@ class Summary:
     node_labels: int = 0
     node_attributes: int = 0
     edge_weights: bool = False
+    edge_labels: int = 0
+    edge_attributes: int = 0
     target: dict[str, Any] | None = None
     node_histogram: dict[str, int] = field(default_factory=dict)
     degree_histogram: dict[str, int] = field(default_factory=dict)
@@ -90,7 +96,8 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
     {'0': 1, '1': 4}
     """
     summary = Summary()
-    labels: set[int] = set()
+    node_labels: set[int] = set()
+    edge_labels: set[int] = set()
     classes: Counter[str] = Counter()
     sizes: Counter[int] = Counter()
     degrees: Counter[int] = Counter()
@@ -102,10 +109,12 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
         summary.components.add(_component_counts(graphs), summary.graphs)
         summary.graphs += len(graphs)
         summary.edge_weights |= graphs.edge_weights is not None
-        if graphs.node_labels is not None:
-            labels.update(np.unique(label_codes(graphs.node_labels)).tolist())
+        node_labels |= _distinct(graphs.node_labels)
+        edge_labels |= _distinct(graphs.edge_labels)
         if graphs.node_attributes is not None:
             summary.node_attributes = graphs.node_attributes.shape[1]
+        if graphs.edge_attributes is not None:
+            summary.edge_attributes = graphs.edge_attributes.shape[1]
         _count(sizes, graphs.node_counts)
         _count(degrees, np.diff(graphs.indptr))
         if batch.target is not None and len(batch.target):
@@ -116,13 +125,17 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
                 classes.update(map(str, batch.target.tolist()))
     if not summary.graphs:
         raise ValueError(f"{source} holds no graphs")
-    summary.node_labels = len(labels)
+    summary.node_labels, summary.edge_labels = len(node_labels), len(edge_labels)
     summary.node_histogram, summary.degree_histogram = _ranges(sizes), _ranges(degrees)
     if classes:
         summary.target = {"classes": dict(classes.most_common())}
     elif sum(map(len, values)):
         summary.target = _spread_of(np.concatenate(values))
     return summary
+
+
+def _distinct(labels: NDArray[Any] | None) -> set[int]:
+    return set() if labels is None else set(np.unique(label_codes(labels)).tolist())
 
 
 def _spread_of(values: NDArray[np.float64]) -> dict[str, float]:

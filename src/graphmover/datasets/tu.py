@@ -138,25 +138,17 @@ def _read_set(files: TUFiles) -> Dataset:
     number_in_graph[order] = np.arange(len(ids)) - np.repeat(first_node, node_counts)
 
     edges, edge_counts, line_order = _read_edges(files, graph_of_node, number_in_graph, n_graphs)
-    node_labels = _read_labels(files, "node_labels", (len(ids), "nodes"))
-    node_attributes = _read_attributes(files, "node_attributes", (len(ids), "nodes"))
+    nodes, lines = (len(ids), "nodes"), (len(edges), "edges")
     graphs = GraphBatch.from_edges(
         node_counts,
         edge_counts,
         edges,
-        node_labels=None if node_labels is None else as_labels(node_labels[order]),
-        node_attributes=None if node_attributes is None else node_attributes[order],
+        node_labels=_read_labels(files, "node_labels", nodes, order),
+        node_attributes=_read_attributes(files, "node_attributes", nodes, order),
+        edge_labels=_read_labels(files, "edge_labels", lines, line_order),
+        edge_attributes=_read_attributes(files, "edge_attributes", lines, line_order),
     )
-    edge_labels = _read_labels(files, "edge_labels", (len(edges), "edges"))
-    edge_attributes = _read_attributes(files, "edge_attributes", (len(edges), "edges"))
-    if edge_labels is not None or edge_attributes is not None:
-        lines = _line_of_entry(graphs, edges, edge_counts)
-        lines = lines if line_order is None else line_order[lines]
-        edge_labels = None if edge_labels is None else as_labels(edge_labels[lines])
-        edge_attributes = None if edge_attributes is None else edge_attributes[lines]
-    return Dataset(
-        files.name, graphs, target, edge_labels=edge_labels, edge_attributes=edge_attributes
-    )
+    return Dataset(files.name, graphs, target)
 
 
 def _read_target(files: TUFiles, ids: Ids) -> tuple[NDArray[Any] | None, int]:
@@ -180,8 +172,8 @@ def _read_target(files: TUFiles, ids: Ids) -> tuple[NDArray[Any] | None, int]:
 
 def _read_edges(
     files: TUFiles, graph_of_node: Ids, number_in_graph: Ids, n_graphs: int
-) -> tuple[Ids, Ints, Ints | None]:
-    """Return edges graph after graph, how many each has, and how the file's rows were reordered.
+) -> tuple[Ids, Ints, Ints | slice]:
+    """Return edges graph after graph, how many each has, and the order of the file's rows.
 
     Nodes are numbered within their graph.
     """
@@ -196,33 +188,25 @@ def _read_edges(
         row = int(np.argmax(apart))
         _refuse_row(files, "A", row, f"edge {_pair(edges, row)} joins two graphs")
     edges -= 1
-    line_order = None
+    line_order: Ints | slice = slice(None)
     if (graphs[1:] < graphs[:-1]).any():
         line_order = np.argsort(graphs, kind="stable")
         edges = edges[line_order]
     return number_in_graph[edges], np.bincount(graphs, minlength=n_graphs), line_order
 
 
-def _line_of_entry(graphs: GraphBatch, edges: Ids, edge_counts: Ints) -> Ints:
-    """Return, for each entry u -> v of ``graphs.indices``, the row of ``edges`` that tells of it.
-
-    That is the first ``u, v``, or where there is none the first ``v, u``.
-    """
-    first_node = np.repeat(graphs.offsets[:-1], edge_counts)
-    stride = int(graphs.node_counts.max(initial=1))
-    u, v = edges.T.astype(np.int64)
-    kept = np.flatnonzero(u != v)
-    forward, backward = (first_node + u) * stride + v, (first_node + v) * stride + u
-    _, first = np.unique(np.concatenate([forward[kept], backward[kept]]), return_index=True)
-    return kept[first % len(kept)] if len(kept) else kept
+def _read_labels(
+    files: TUFiles, part: str, due: tuple[int, str], order: Ints | slice
+) -> NDArray[Any] | None:
+    if files.size(part) is None:
+        return None
+    return as_labels(_read(files, part, "whole", due=due)[order])
 
 
-def _read_labels(files: TUFiles, part: str, due: tuple[int, str]) -> NDArray[Any] | None:
-    return None if files.size(part) is None else _read(files, part, "whole", due=due)
-
-
-def _read_attributes(files: TUFiles, part: str, due: tuple[int, str]) -> NDArray[Any] | None:
-    return None if files.size(part) is None else _read(files, part, "real", due=due)
+def _read_attributes(
+    files: TUFiles, part: str, due: tuple[int, str], order: Ints | slice
+) -> NDArray[np.float64] | None:
+    return None if files.size(part) is None else _read(files, part, "real", due=due)[order]
 
 
 def _read(

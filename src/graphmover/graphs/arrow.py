@@ -9,19 +9,27 @@
 ``edge_attributes``   list of lists of fixed-size lists of float64, beside ``neighbours``
 ====================  =====================================================================
 
-The last two belong to a `Dataset`. The flat arrays and offsets of a batch are what Arrow makes
-lists of: no number is copied.
+The flat arrays and offsets of a batch are what Arrow makes lists of: no number is copied.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.arrays import label_array
+from graphmover.graphs.arrays import Arrays, entry_edges
+from graphmover.graphs.columns import (
+    Carriers,
+    Floats,
+    Ints,
+    attribute_array,
+    edges_of,
+    label_array,
+    nodes_of,
+)
 
 NEIGHBOURS = "neighbours"
 EDGE_WEIGHTS = "edge_weights"
@@ -29,25 +37,16 @@ NODE_LABELS = "node_labels"
 NODE_ATTRIBUTES = "node_attributes"
 EDGE_LABELS = "edge_labels"
 EDGE_ATTRIBUTES = "edge_attributes"
+#: All columns that a batch is read from.
+COLUMNS = (NEIGHBOURS, EDGE_WEIGHTS, NODE_LABELS, NODE_ATTRIBUTES, EDGE_LABELS, EDGE_ATTRIBUTES)
 
-#: Stands in the metadata of a column of labels that are written as JSON.
+#: Marks, in the metadata of a column, labels that are written as JSON.
 _JSON_MARK = {b"graphmover": b"json"}
 _NATIVE_LABELS: dict[type, str] = {str: "large_string", bytes: "large_binary", float: "float64"}
 
 
-class Arrays(NamedTuple):
-    """The arrays of a batch; as read, nothing is known of them but their lengths."""
-
-    offsets: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    edge_weights: NDArray[np.float64] | None
-    node_labels: NDArray[Any] | None
-    node_attributes: NDArray[np.float64] | None
-
-
 def pyarrow() -> Any:
-    """Import pyarrow, or tell how to get it."""
+    """Import pyarrow, or raise an error that says how to install it."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -57,12 +56,8 @@ def pyarrow() -> Any:
     return pa
 
 
-def table_of(
-    arrays: Arrays,
-    edge_labels: NDArray[Any] | None = None,
-    edge_attributes: NDArray[np.float64] | None = None,
-) -> Any:
-    """Return a ``pyarrow.Table`` over the very memory of these arrays."""
+def table_of(arrays: Arrays) -> Any:
+    """Return a ``pyarrow.Table`` over the memory of these arrays."""
     pa = pyarrow()
     columns: dict[str, Any] = {}
     marks: dict[str, Any] = {}
@@ -72,95 +67,80 @@ def table_of(
             values = pa.LargeListArray.from_arrays(pa.array(arrays.indptr), values)
         columns[name] = pa.LargeListArray.from_arrays(pa.array(arrays.offsets), values)
 
-    def add_labels(name: str, labels: NDArray[Any], *, per_edge: bool) -> None:
-        values, marks[name] = _label_values(labels, name)
-        add(name, values, per_edge=per_edge)
+    def add_labels(name: str, labels: NDArray[Any] | None, *, per_edge: bool) -> None:
+        if labels is not None:
+            values, marks[name] = _label_values(labels, name)
+            add(name, values, per_edge=per_edge)
 
-    def add_rows(name: str, rows: NDArray[np.float64], *, per_edge: bool) -> None:
-        if rows.shape[1]:
+    def add_rows(name: str, rows: Floats | None, *, per_edge: bool) -> None:
+        if rows is not None and rows.shape[1]:
             flat = pa.array(np.ascontiguousarray(rows).reshape(-1))
             add(name, pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]), per_edge=per_edge)
 
     add(NEIGHBOURS, pa.array(arrays.indices), per_edge=True)
     if arrays.edge_weights is not None:
         add(EDGE_WEIGHTS, pa.array(arrays.edge_weights), per_edge=True)
-    if arrays.node_labels is not None:
-        add_labels(NODE_LABELS, arrays.node_labels, per_edge=False)
-    if arrays.node_attributes is not None:
-        add_rows(NODE_ATTRIBUTES, arrays.node_attributes, per_edge=False)
-    if edge_labels is not None:
-        add_labels(EDGE_LABELS, edge_labels, per_edge=True)
-    if edge_attributes is not None:
-        add_rows(EDGE_ATTRIBUTES, edge_attributes, per_edge=True)
+    add_labels(NODE_LABELS, arrays.node_labels, per_edge=False)
+    add_rows(NODE_ATTRIBUTES, arrays.node_attributes, per_edge=False)
+    add_labels(EDGE_LABELS, arrays.edge_labels, per_edge=True)
+    add_rows(EDGE_ATTRIBUTES, arrays.edge_attributes, per_edge=True)
     fields = [pa.field(name, c.type, metadata=marks.get(name)) for name, c in columns.items()]
     return pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
 
 def arrays_of(table: Any) -> Arrays:
-    """Take the columns of a batch apart; others are not looked at."""
+    """Return the arrays of a table; other columns are ignored.
+
+    Labels and attributes are checked. Neighbours and weights are not: they may be out of range,
+    unsorted, repeated or in one direction only.
+    """
     pa = pyarrow()
     if NEIGHBOURS not in table.column_names:
         raise ValueError(
             f"there is no column {NEIGHBOURS!r} among {table.column_names}, expected a list per "
             f"graph of lists per node"
         )
-    lists = pa.large_list(pa.large_list(pa.int32()))
-    offsets, rows = _unnested(table, NEIGHBOURS, lists)
-    indptr, indices = _parts(rows, NEIGHBOURS)
-    weights = labels = attributes = None
+    offsets, rows = _per_graph(table, NEIGHBOURS, pa.large_list(pa.large_list(pa.int32())))
+    indptr, flat = _per_neighbour(rows, NEIGHBOURS, offsets)
+    indices = flat.to_numpy(zero_copy_only=False)
+
+    def edge_name(position: int) -> str:
+        return edges_of(*entry_edges(offsets, indptr, indices)).name(position)
+
+    nodes, edges = nodes_of(offsets), Carriers("edge", len(indices), edge_name)
+
+    def values_of(name: str, carriers: Carriers) -> Any:
+        if carriers is nodes:
+            return _per_node(table, name, offsets)
+        return _per_edge(table, name, offsets, indptr)
+
+    def labels(name: str, carriers: Carriers) -> NDArray[Any] | None:
+        if name not in table.column_names:
+            return None
+        return _labels(values_of(name, carriers), table.schema.field(name), carriers)
+
+    def attributes(name: str, carriers: Carriers) -> Floats | None:
+        if name not in table.column_names:
+            return None
+        return attribute_array(_rows(values_of(name, carriers), name, carriers), carriers)
+
+    weights = None
     if EDGE_WEIGHTS in table.column_names:
-        values = _per_edge(table, EDGE_WEIGHTS, offsets, indptr)
-        weights = _numbers(values, EDGE_WEIGHTS)
-    if NODE_LABELS in table.column_names:
-        labels = _labels(_per_node(table, NODE_LABELS, offsets), table, NODE_LABELS)
-    if NODE_ATTRIBUTES in table.column_names:
-        attributes = _rows(_per_node(table, NODE_ATTRIBUTES, offsets), NODE_ATTRIBUTES)
+        weights = _numbers(_per_edge(table, EDGE_WEIGHTS, offsets, indptr), EDGE_WEIGHTS)
     return Arrays(
-        offsets, indptr, indices.to_numpy(zero_copy_only=False), weights, labels, attributes
+        offsets,
+        indptr,
+        indices,
+        weights,
+        labels(NODE_LABELS, nodes),
+        attributes(NODE_ATTRIBUTES, nodes),
+        labels(EDGE_LABELS, edges),
+        attributes(EDGE_ATTRIBUTES, edges),
     )
 
 
-def edge_data_of(
-    table: Any, offsets: NDArray[np.int64], indptr: NDArray[np.int64]
-) -> tuple[NDArray[Any] | None, NDArray[np.float64] | None]:
-    """Return what a table says of labels and attributes of edges."""
-    labels = attributes = None
-    if EDGE_LABELS in table.column_names:
-        labels = _labels(_per_edge(table, EDGE_LABELS, offsets, indptr), table, EDGE_LABELS)
-    if EDGE_ATTRIBUTES in table.column_names:
-        attributes = _rows(_per_edge(table, EDGE_ATTRIBUTES, offsets, indptr), EDGE_ATTRIBUTES)
-    return labels, attributes
-
-
-def _per_node(table: Any, name: str, offsets: NDArray[np.int64]) -> Any:
-    other, values = _unnested(table, name)
-    if not np.array_equal(offsets, other):
-        graph = int(np.argmax(offsets[1:] != other[1:]))
-        raise ValueError(
-            f"graph {graph}: {other[graph + 1] - other[graph]} {name.replace('_', ' ')}, expected "
-            f"one for each of {offsets[graph + 1] - offsets[graph]} nodes"
-        )
-    return values
-
-
-def _per_edge(table: Any, name: str, offsets: NDArray[np.int64], indptr: NDArray[np.int64]) -> Any:
-    pa = pyarrow()
-    rows = _per_node(table, name, offsets)
-    if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type)):
-        raise TypeError(f"the column {name!r} holds {rows.type} per node, expected lists")
-    other, values = _parts(rows.cast(pa.large_list(rows.type.value_type)), name)
-    if not np.array_equal(indptr, other):
-        node = int(np.argmax(indptr[1:] != other[1:]))
-        graph = int(np.searchsorted(offsets, node, side="right")) - 1
-        raise ValueError(
-            f"graph {graph}: node {node - offsets[graph]} has another number of {name} than of "
-            f"{NEIGHBOURS}"
-        )
-    return values
-
-
-def _unnested(table: Any, name: str, kind: Any = None) -> tuple[NDArray[np.int64], Any]:
-    """Return the offsets and the values of a column of lists."""
+def _per_graph(table: Any, name: str, kind: Any = None) -> tuple[Ints, Any]:
+    """Return the offsets and the values of a column with a list per graph."""
     pa = pyarrow()
     column = table.column(name)
     if kind is None:
@@ -174,24 +154,61 @@ def _unnested(table: Any, name: str, kind: Any = None) -> tuple[NDArray[np.int64
             f"the column {name!r} holds {column.type}, expected {kind}: {error}"
         ) from error
     if column.num_chunks == 1:  # combine_chunks would copy it
-        return _parts(column.chunk(0), name, "graph")
-    chunk = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], kind)
-    return _parts(chunk, name, "graph")
-
-
-def _parts(lists: Any, name: str, what: str = "node") -> tuple[NDArray[np.int64], Any]:
+        lists = column.chunk(0)
+    else:
+        lists = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], kind)
     if lists.null_count:
-        at = int(np.argmax(lists.is_null().to_numpy(zero_copy_only=False)))
-        raise ValueError(
-            f"{what} {at}: {name} is null, expected a list"
-            if what == "graph"
-            else f"{name} holds null for node {at} of all, expected a list"
-        )
-    values = lists.flatten()
+        raise ValueError(f"graph {_first_null(lists)}: {name} is null, expected a list")
+    offsets, values = _flattened(lists)
     if values.null_count:
-        raise ValueError(f"{name} holds {values.null_count} nulls inside lists, expected none")
+        raise ValueError(f"{nodes_of(offsets).name(_first_null(values))} has null in {name}")
+    return offsets, values
+
+
+def _per_node(table: Any, name: str, offsets: Ints) -> Any:
+    """Return the values of a column with a list per graph of a value per node."""
+    other, values = _per_graph(table, name)
+    if not np.array_equal(offsets, other):
+        graph = int(np.argmax(offsets[1:] != other[1:]))
+        raise ValueError(
+            f"graph {graph}: {other[graph + 1] - other[graph]} {name.replace('_', ' ')}, expected "
+            f"one for each of {offsets[graph + 1] - offsets[graph]} nodes"
+        )
+    return values
+
+
+def _per_edge(table: Any, name: str, offsets: Ints, indptr: Ints) -> Any:
+    """Return the values of a column with a list per graph of lists beside the neighbours."""
+    pa = pyarrow()
+    rows = _per_node(table, name, offsets)
+    if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type)):
+        raise TypeError(f"the column {name!r} holds {rows.type} per node, expected lists")
+    other, values = _per_neighbour(rows.cast(pa.large_list(rows.type.value_type)), name, offsets)
+    if not np.array_equal(indptr, other):
+        node = int(np.argmax(indptr[1:] != other[1:]))
+        raise ValueError(
+            f"{nodes_of(offsets).name(node)} has {other[node + 1] - other[node]} {name}, expected "
+            f"one for each of its {indptr[node + 1] - indptr[node]} {NEIGHBOURS}"
+        )
+    return values
+
+
+def _per_neighbour(rows: Any, name: str, offsets: Ints) -> tuple[Ints, Any]:
+    """Return the offsets and the values of lists, one list per node."""
+    indptr, values = _flattened(rows)
+    if values.null_count:
+        node = int(np.searchsorted(indptr, _first_null(values), side="right")) - 1
+        raise ValueError(f"{nodes_of(offsets).name(node)} has null in its list of {name}")
+    return indptr, values
+
+
+def _flattened(lists: Any) -> tuple[Ints, Any]:
     offsets = lists.offsets.to_numpy()
-    return (offsets - offsets[0] if offsets[0] else offsets), values
+    return (offsets - offsets[0] if offsets[0] else offsets), lists.flatten()
+
+
+def _first_null(values: Any) -> int:
+    return int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
 
 
 def _label_values(labels: NDArray[Any], name: str) -> tuple[Any, Any]:
@@ -227,27 +244,27 @@ def _jsonable(label: Any) -> Any:
     raise TypeError
 
 
-def _labels(values: Any, table: Any, name: str) -> NDArray[Any]:
+def _labels(values: Any, field: Any, carriers: Carriers) -> NDArray[Any]:
     pa = pyarrow()
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_signed_integer(values.type):
         return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
     objects = values.to_pylist()
-    mark = table.schema.field(name).metadata or {}
+    mark = field.metadata or {}
     if all(mark.get(key) == value for key, value in _JSON_MARK.items()):
         distinct = {text: _hashable(json.loads(text)) for text in set(objects)}
         objects = [distinct[text] for text in objects]
     else:
         objects = list(map(_hashable, objects))
-    return label_array(objects, np.array([0, len(objects)]))
+    return label_array(objects, carriers)
 
 
 def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
-def _rows(rows: Any, name: str) -> NDArray[np.float64]:
+def _rows(rows: Any, name: str, carriers: Carriers) -> Floats:
     """Return a table of numbers from lists of equal length, or from single numbers."""
     pa = pyarrow()
     if not pa.types.is_nested(rows.type):
@@ -258,19 +275,20 @@ def _rows(rows: Any, name: str) -> NDArray[np.float64]:
         widths = rows.value_lengths().to_numpy(zero_copy_only=False)
         width = int(widths[0]) if len(widths) else 0
         if (widths != width).any():
+            at = int(np.argmax(widths != width))
             raise ValueError(
-                f"{name} holds lists of {width} and of {widths[widths != width][0]} numbers, "
-                f"expected equally many for all"
+                f"{carriers.name(at)} has {widths[at]} attributes, expected {width} as the first "
+                f"{carriers.kind} has"
             )
     values = rows.flatten()
     if values.null_count:
-        raise ValueError(f"{name} holds {values.null_count} nulls, expected none")
+        raise ValueError(f"{carriers.name(_first_null(values) // width)} has null in {name}")
     return _numbers(values, name).reshape(len(rows), width)
 
 
-def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+def _numbers(values: Any, name: str) -> Floats:
     pa = pyarrow()
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise TypeError(f"{name} holds {values.type}, expected numbers")
-    numbers: NDArray[np.float64] = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    numbers: Floats = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers

@@ -1,8 +1,7 @@
-"""Graphs as data: one graph, and many graphs as flat arrays.
+"""Many graphs as flat arrays.
 
-Every graph here is simple and undirected: self-loops are dropped, repeated edges are
-merged (the largest weight stays), an edge of weight zero is no edge. This is the only
-module that decides so; everything after it may rely on it.
+Every graph here is simple and undirected: self-loops are dropped, repeated edges are merged
+(the largest weight stays), and an edge of weight zero is no edge. All later modules rely on it.
 """
 
 from __future__ import annotations
@@ -13,142 +12,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import is_whole, require_whole
+from graphmover._utils.checks import is_whole
 from graphmover._utils.segments import offsets_from_counts, ranges, selected_segments
-from graphmover.graphs import arrays
-from graphmover.graphs import arrow as _arrow
-
-#: Names under which networkx, igraph and rustworkx graphs carry what a `Graph` carries.
-NODE_LABEL = "label"
-NODE_ATTRIBUTES = "attributes"
-EDGE_WEIGHT = "weight"
-
-
-class Graph:
-    """One undirected graph.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes; they are numbered from 0.
-    edges : array-like of shape (m, 2)
-        Pairs of node numbers, each edge in either direction or in both.
-    node_labels : sequence of n_nodes hashables, optional
-        Integers, strings, tuples, ... Labels that are equal in Python are the same label.
-    node_attributes : array-like of shape (n_nodes, k), optional
-        Finite real numbers.
-    edge_weights : array-like of shape (m,), optional
-        Finite, non-negative real numbers.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (n_edges, 2)
-        Each edge once, the smaller node first, in increasing order.
-    edge_weights : ndarray of shape (n_edges,) or None
-        None when all are 1.
-
-    Examples
-    --------
-    >>> import graphmover as gm
-    >>> triangle = gm.Graph(3, [(0, 1), (1, 2), (2, 0)], node_labels=["C", "C", "O"])
-    >>> triangle
-    Graph(n_nodes=3, n_edges=3, node_labels, no attributes, no weights)
-    """
-
-    __slots__ = ("edge_weights", "edges", "n_nodes", "node_attributes", "node_labels")
-
-    n_nodes: int
-    edges: NDArray[np.int64]
-    edge_weights: NDArray[np.float64] | None
-    node_labels: NDArray[Any] | None
-    node_attributes: NDArray[np.float64] | None
-
-    def __init__(
-        self,
-        n_nodes: int,
-        edges: ArrayLike,
-        *,
-        node_labels: Sequence[Any] | NDArray[Any] | None = None,
-        node_attributes: ArrayLike | None = None,
-        edge_weights: ArrayLike | None = None,
-    ) -> None:
-        require_whole("n_nodes", n_nodes, least=0)
-        pairs = arrays.edge_array(edges)
-        try:
-            batch = GraphBatch.from_edges(
-                [n_nodes],
-                [len(pairs)],
-                pairs,
-                edge_weights=edge_weights,
-                node_labels=node_labels,
-                node_attributes=node_attributes,
-            )
-        except (TypeError, ValueError) as error:  # there is only one graph: no index to name
-            raise type(error)(str(error).removeprefix("graph 0: ")) from None
-        self._take_from(batch, 0)
-
-    def _take_from(self, batch: GraphBatch, index: int) -> None:
-        first, last = (int(x) for x in batch.offsets[index : index + 2])
-        rows = slice(int(batch.indptr[first]), int(batch.indptr[last]))
-        degrees = np.diff(batch.indptr[first : last + 1])
-        sources = np.repeat(np.arange(last - first), degrees)
-        targets = batch.indices[rows].astype(np.int64)
-        once = sources < targets
-        weights = None if batch.edge_weights is None else batch.edge_weights[rows][once]
-        self.n_nodes = last - first
-        self.edges = np.column_stack([sources[once], targets[once]])
-        self.edge_weights = None if weights is None or (weights == 1).all() else weights
-        self.node_labels = None if batch.node_labels is None else batch.node_labels[first:last]
-        self.node_attributes = (
-            None if batch.node_attributes is None else batch.node_attributes[first:last]
-        )
-
-    @property
-    def n_edges(self) -> int:
-        """Number of undirected edges."""
-        return len(self.edges)
-
-    def to_scipy(self) -> Any:
-        """Return the adjacency matrix as a ``scipy.sparse.csr_array`` of floats."""
-        from scipy.sparse import coo_array
-
-        weights = np.ones(self.n_edges) if self.edge_weights is None else self.edge_weights
-        u, v = self.edges.T
-        both = (np.concatenate([u, v]), np.concatenate([v, u]))
-        shape = (self.n_nodes, self.n_nodes)
-        return coo_array((np.concatenate([weights, weights]), both), shape=shape).tocsr()
-
-    def to_networkx(self) -> Any:
-        """Return a ``networkx.Graph`` that `as_graph_batch` reads back unchanged.
-
-        Labels, attributes and weights are stored under ``"label"``, ``"attributes"`` and
-        ``"weight"``.
-        """
-        try:
-            import networkx as nx
-        except ImportError:
-            raise ImportError(
-                "to_networkx needs networkx: pip install 'graphmover[networkx]'"
-            ) from None
-        graph = nx.Graph()
-        graph.add_nodes_from(range(self.n_nodes))
-        graph.add_edges_from(self.edges.tolist())
-        if self.edge_weights is not None:
-            values = dict(zip(graph.edges, self.edge_weights.tolist(), strict=True))
-            nx.set_edge_attributes(graph, values, EDGE_WEIGHT)
-        if self.node_labels is not None:
-            nx.set_node_attributes(graph, dict(enumerate(self.node_labels.tolist())), NODE_LABEL)
-        if self.node_attributes is not None:
-            nx.set_node_attributes(graph, dict(enumerate(self.node_attributes)), NODE_ATTRIBUTES)
-        return graph
-
-    def __repr__(self) -> str:
-        return (
-            f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, "
-            + ("no node_labels, " if self.node_labels is None else "node_labels, ")
-            + ("no attributes, " if self.node_attributes is None else "attributes, ")
-            + ("no weights)" if self.edge_weights is None else "weights)")
-        )
+from graphmover.graphs.arrays import Arrays, are_simple_rows, arrays_from_edges, entry_edges
+from graphmover.graphs.arrow import arrays_of, pyarrow, table_of
+from graphmover.graphs.columns import on_all_graphs, stacked
+from graphmover.graphs.graph import Graph
 
 
 class GraphBatch:
@@ -172,6 +41,9 @@ class GraphBatch:
     edge_weights : ndarray beside ``indices``, or None when all are 1
     node_labels : ndarray of int64 or object, one per node, or None
     node_attributes : ndarray of shape (number of nodes, k), or None
+    edge_labels : ndarray of int64 or object beside ``indices``, or None
+    edge_attributes : ndarray of shape (len(indices), k), or None
+        Labels and attributes of u -> v and v -> u may differ, as they do in some files.
 
     Examples
     --------
@@ -183,7 +55,7 @@ class GraphBatch:
     3
     """
 
-    __slots__ = ("edge_weights", "indices", "indptr", "node_attributes", "node_labels", "offsets")
+    __slots__ = Arrays._fields
 
     def __init__(
         self,
@@ -193,6 +65,8 @@ class GraphBatch:
         edge_weights: NDArray[np.float64] | None = None,
         node_labels: NDArray[Any] | None = None,
         node_attributes: NDArray[np.float64] | None = None,
+        edge_labels: NDArray[Any] | None = None,
+        edge_attributes: NDArray[np.float64] | None = None,
     ) -> None:
         self.offsets = _read_only(offsets)
         self.indptr = _read_only(indptr)
@@ -200,6 +74,8 @@ class GraphBatch:
         self.edge_weights = None if edge_weights is None else _read_only(edge_weights)
         self.node_labels = None if node_labels is None else _read_only(node_labels)
         self.node_attributes = None if node_attributes is None else _read_only(node_attributes)
+        self.edge_labels = None if edge_labels is None else _read_only(edge_labels)
+        self.edge_attributes = None if edge_attributes is None else _read_only(edge_attributes)
 
     @classmethod
     def from_edges(
@@ -211,6 +87,8 @@ class GraphBatch:
         edge_weights: ArrayLike | None = None,
         node_labels: Sequence[Any] | NDArray[Any] | None = None,
         node_attributes: ArrayLike | None = None,
+        edge_labels: Sequence[Any] | NDArray[Any] | None = None,
+        edge_attributes: ArrayLike | None = None,
         directed: ArrayLike | None = None,
     ) -> GraphBatch:
         """Build a batch from the edges of all graphs, graph after graph.
@@ -221,43 +99,41 @@ class GraphBatch:
             How many nodes, and how many rows of ``edges``, each graph has.
         edges : array-like of shape (sum of edge_counts, 2)
             Node numbers within each graph; any order, repeated edges and self-loops allowed.
-        edge_weights, node_labels, node_attributes
-            Beside ``edges`` and the nodes of all graphs.
+        edge_weights, edge_labels, edge_attributes
+            Beside ``edges``.
+        node_labels, node_attributes
+            Beside the nodes of all graphs.
         directed : array-like of N booleans, optional
             Graphs in whose source an edge has a direction: one warning is given if
             dropping it changes any of them.
+
+        Notes
+        -----
+        Self-loops and edges of weight 0 are dropped. Of repeated edges, in either direction,
+        the largest weight stays. Labels and attributes keep their direction: the entry u -> v
+        has those of the first row u, v, or if there is none, of the first row v, u.
 
         Examples
         --------
         >>> import graphmover as gm
         >>> gm.GraphBatch.from_edges([2, 3], [1, 2], [(0, 1), (0, 1), (1, 2)])
         GraphBatch(3 edges over 5 nodes in 2 graphs)
+        >>> gm.GraphBatch.from_edges([2], [1], [(0, 1)], edge_labels=["double"]).edge_labels
+        array(['double', 'double'], dtype=object)
         """
-        nodes = arrays.count_array("node_counts", node_counts)
-        per_graph = arrays.count_array("edge_counts", edge_counts)
-        if len(nodes) != len(per_graph):
-            raise ValueError(f"node_counts has {len(nodes)} entries, edge_counts {len(per_graph)}")
-        if len(nodes) and nodes.max() > np.iinfo(np.int32).max:
-            index = int(np.argmax(nodes))
-            raise ValueError(f"graph {index}: {nodes[index]} nodes are more than 2**31 - 1")
-        offsets = offsets_from_counts(nodes)
-        pairs = arrays.edge_array(edges)
-        graph_of_edge = np.repeat(np.arange(len(nodes)), per_graph)
-        if len(pairs) != len(graph_of_edge):
-            raise ValueError(f"edges has {len(pairs)} rows, expected {len(graph_of_edge)}")
-        weights = None if edge_weights is None else arrays.weight_array(edge_weights)
-        arrays.check_edges(nodes, graph_of_edge, pairs, weights)
-        oriented = None if directed is None else np.asarray(directed, dtype=bool)
-        if oriented is not None and oriented.shape != nodes.shape:
-            raise ValueError(f"directed has the shape {oriented.shape}, expected {nodes.shape}")
-        indptr, indices, merged = arrays.undirected_rows(
-            offsets, graph_of_edge, pairs, weights, oriented
+        return cls(
+            *arrays_from_edges(
+                node_counts,
+                edge_counts,
+                edges,
+                edge_weights=edge_weights,
+                node_labels=node_labels,
+                node_attributes=node_attributes,
+                edge_labels=edge_labels,
+                edge_attributes=edge_attributes,
+                directed=directed,
+            )
         )
-        labels = None if node_labels is None else arrays.label_array(node_labels, offsets)
-        attributes = (
-            None if node_attributes is None else arrays.attribute_array(node_attributes, offsets)
-        )
-        return cls(offsets, indptr, indices, merged, labels, attributes)
 
     @staticmethod
     def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
@@ -276,31 +152,36 @@ class GraphBatch:
         if not batches:
             raise ValueError("need at least one batch to concatenate, got none")
         firsts = offsets_from_counts([len(batch) for batch in batches])
-        # A batch without nodes has no labels to lack.
-        full = [(b, int(i)) for b, i in zip(batches, firsts[:-1], strict=True) if b.n_nodes]
-        indices = [index for _, index in full]
 
-        def joined(name: str) -> NDArray[Any] | None:
-            parts, what = [getattr(b, name) for b, _ in full], name.replace("_", " ")
-            if not arrays.on_all_graphs(parts, what, indices):
+        def joined(name: str, *, counts: Sequence[int]) -> NDArray[Any] | None:
+            # A batch without nodes, or without edges, has no values to lack.
+            full = [k for k, count in enumerate(counts) if count]
+            parts, what = [getattr(batches[k], name) for k in full], name.replace("_", " ")
+            indices = firsts[full].tolist()
+            if not on_all_graphs(parts, what, indices):
                 return None
-            return arrays.stacked(parts, what, indices)
+            return stacked(parts, what, indices)
 
+        n_nodes = [batch.n_nodes for batch in batches]
+        n_edges = [batch.n_edges for batch in batches]
         weighted = any(batch.edge_weights is not None for batch in batches)
         return GraphBatch(
             offsets_from_counts(np.concatenate([batch.node_counts for batch in batches])),
             offsets_from_counts(np.concatenate([np.diff(batch.indptr) for batch in batches])),
             np.concatenate([batch.indices for batch in batches]),
             np.concatenate([batch.adjacency_weights for batch in batches]) if weighted else None,
-            joined("node_labels"),
-            joined("node_attributes"),
+            joined("node_labels", counts=n_nodes),
+            joined("node_attributes", counts=n_nodes),
+            joined("edge_labels", counts=n_edges),
+            joined("edge_attributes", counts=n_edges),
         )
 
     def to_arrow(self) -> Any:
         """Return a ``pyarrow.Table`` with a row per graph, over this batch's own memory.
 
         Its columns are ``neighbours`` (a list per node), and where the batch has them
-        ``edge_weights``, ``node_labels`` and ``node_attributes``.
+        ``edge_weights``, ``node_labels``, ``node_attributes``, ``edge_labels`` and
+        ``edge_attributes``.
 
         Examples
         --------
@@ -309,9 +190,7 @@ class GraphBatch:
         >>> table["neighbours"].to_pylist()
         [[[1], [0, 2], [1]]]
         """
-        return _arrow.table_of(
-            _arrow.Arrays(*(getattr(self, name) for name in _arrow.Arrays._fields))
-        )
+        return table_of(self._arrays())
 
     @classmethod
     def from_arrow(cls, table: Any) -> GraphBatch:
@@ -321,7 +200,8 @@ class GraphBatch:
         ----------
         table : pyarrow.Table, or what ``pyarrow.table`` takes
             Any kind of list and of number will do. An edge that stands in one row only is
-            read as an edge; where rows are sorted and symmetric, nothing is copied.
+            read as an edge, by the rules of `from_edges`. Where rows are sorted and
+            symmetric, nothing is copied.
 
         Examples
         --------
@@ -329,24 +209,21 @@ class GraphBatch:
         >>> gm.GraphBatch.from_arrow({"neighbours": [[[1], [0, 2], [1]], [[]]]})
         GraphBatch(2 edges over 4 nodes in 2 graphs)
         """
-        read = _arrow.arrays_of(_arrow.pyarrow().table(table))
-        offsets, indptr, indices, weights, labels, attributes = read
+        read = arrays_of(pyarrow().table(table))
+        offsets, indptr, indices, weights = read[:4]
         if weights is not None and (weights == 1).all():
-            weights = None
-        if attributes is not None:
-            attributes = arrays.attribute_array(attributes, offsets)
-        if arrays.are_simple_rows(offsets, indptr, indices, weights):
-            return cls(offsets, indptr, indices, weights, labels, attributes)
-        node_counts, degrees = np.diff(offsets), np.diff(indptr)
-        numbers = ranges(np.zeros(len(node_counts), np.int64), node_counts)
-        return cls.from_edges(
-            node_counts,
-            np.diff(indptr[offsets]),
-            np.column_stack([np.repeat(numbers, degrees), indices]),
-            edge_weights=weights,
-            node_labels=labels,
-            node_attributes=attributes,
-            directed=np.ones(len(node_counts), bool),
+            read = read._replace(edge_weights=None)
+        if are_simple_rows(offsets, indptr, indices, read.edge_weights):
+            return cls(*read)
+        _, edges = entry_edges(offsets, indptr, indices)
+        return cls(
+            *arrays_from_edges(
+                np.diff(offsets),
+                np.diff(indptr[offsets]),
+                edges,
+                directed=np.ones(len(offsets) - 1, bool),
+                **dict(zip(read._fields[3:], read[3:], strict=True)),
+            )
         )
 
     def __len__(self) -> int:
@@ -396,9 +273,7 @@ class GraphBatch:
             index = key + len(self) if key < 0 else key
             if not 0 <= index < len(self):
                 raise IndexError(f"graph {key} of a batch of {len(self)} graphs")
-            graph = Graph.__new__(Graph)
-            graph._take_from(self, int(index))
-            return graph
+            return Graph._of(self._arrays(), int(index))
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1:
@@ -408,11 +283,12 @@ class GraphBatch:
     def _between(self, start: int, stop: int) -> GraphBatch:
         """Return consecutive graphs as views: the work does not grow with the whole batch."""
         first, last = self.offsets[start], self.offsets[stop]
-        nodes, edges = slice(first, last), slice(self.indptr[first], self.indptr[last])
-        return GraphBatch(
+        edges = slice(self.indptr[first], self.indptr[last])
+        return self._part(
             self.offsets[start : stop + 1] - first,
             self.indptr[first : last + 1] - edges.start,
-            *self._values_of(nodes, edges),
+            slice(first, last),
+            edges,
         )
 
     def _take(self, chosen: NDArray[np.int64]) -> GraphBatch:
@@ -420,20 +296,29 @@ class GraphBatch:
         nodes = ranges(self.offsets[chosen], counts)
         degrees = self.indptr[nodes + 1] - self.indptr[nodes]
         edges = ranges(self.indptr[nodes], degrees)
+        return self._part(offsets_from_counts(counts), offsets_from_counts(degrees), nodes, edges)
+
+    def _part(
+        self, offsets: NDArray[np.int64], indptr: NDArray[np.int64], nodes: Any, edges: Any
+    ) -> GraphBatch:
+        """Return the batch of some nodes and of their entries in ``indices``."""
+
+        def of(values: NDArray[Any] | None, rows: Any) -> NDArray[Any] | None:
+            return None if values is None else values[rows]
+
         return GraphBatch(
-            offsets_from_counts(counts),
-            offsets_from_counts(degrees),
-            *self._values_of(nodes, edges),
+            offsets,
+            indptr,
+            self.indices[edges],
+            of(self.edge_weights, edges),
+            of(self.node_labels, nodes),
+            of(self.node_attributes, nodes),
+            of(self.edge_labels, edges),
+            of(self.edge_attributes, edges),
         )
 
-    def _values_of(self, nodes: Any, edges: Any) -> tuple[Any, ...]:
-        """Return what the constructor takes after ``indptr``, for some nodes and their edges."""
-        return (
-            self.indices[edges],
-            None if self.edge_weights is None else self.edge_weights[edges],
-            None if self.node_labels is None else self.node_labels[nodes],
-            None if self.node_attributes is None else self.node_attributes[nodes],
-        )
+    def _arrays(self) -> Arrays:
+        return Arrays(*(getattr(self, name) for name in Arrays._fields))
 
     def __iter__(self) -> Iterator[Graph]:
         return (self[index] for index in range(len(self)))
@@ -444,6 +329,8 @@ class GraphBatch:
             + ("" if self.node_labels is None else ", node labels")
             + ("" if self.node_attributes is None else ", node attributes")
             + ("" if self.edge_weights is None else ", edge weights")
+            + ("" if self.edge_labels is None else ", edge labels")
+            + ("" if self.edge_attributes is None else ", edge attributes")
             + ")"
         )
 

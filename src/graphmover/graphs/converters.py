@@ -1,9 +1,8 @@
 """One converter per library: one graph into a `Part`, and nothing else.
 
-What all graphs are checked for is checked once, over all of them, in
-`GraphBatch.from_edges`. No library is imported here: a graph is known by the name of its
-class. Columns are lists where a library hands out Python objects: laying lists end to end
-is cheaper than making an array of each.
+Checks that all graphs need are made once, over all of them, in `arrays_from_edges`. No library
+is imported here: a graph is recognised by the name of its class. Columns are lists where a
+library hands out Python objects: concatenating lists is cheaper than making an array of each.
 """
 
 from __future__ import annotations
@@ -11,45 +10,55 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from numbers import Real
-from operator import contains, itemgetter, methodcaller
+from operator import itemgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.arrays import edge_array
-from graphmover.graphs.batch import EDGE_WEIGHT, NODE_ATTRIBUTES, Graph
+from graphmover.graphs.columns import Carriers
+from graphmover.graphs.graph import (
+    EDGE_ATTRIBUTES,
+    EDGE_LABEL,
+    EDGE_WEIGHT,
+    NODE_ATTRIBUTES,
+    Graph,
+)
 
 Array = NDArray[Any]
 
-#: A column of one graph: its values, or where they stand in `Flat`, which has one list for all.
+#: A column of one graph: its values, or their range in `Flat`, which has one list for all graphs.
 Column = Array | list[Any] | range
 
 _REAL_KINDS = "biuf"
 
 
 class Names(NamedTuple):
-    """Under which names a graph carries its data; None: not wanted."""
+    """The names under which a graph carries its data; None: not wanted."""
 
     node_label: str | None
     node_attributes: str | None
     edge_weight: str | None
+    edge_label: str | None
+    edge_attributes: str | None
 
 
 class Flat(NamedTuple):
-    """Values of many graphs end to end. A list per graph would be too much for 100,000 graphs.
+    """Concatenated values of many graphs: a list per graph is too much for 100,000 graphs.
 
-    Weights are checked only when all graphs are read, once over the whole column.
+    Weights are checked once over the whole column, after all graphs are read.
     """
 
     degrees: list[int]
     targets: list[int]
-    weights: list[Any]
-    labels: list[Any]
+    edge_weights: list[Any]
+    node_labels: list[Any]
+    edge_labels: list[Any]
 
 
 def _appended(values: Iterable[Any] | None, column: list[Any]) -> range | None:
-    """Put values at the end of a flat column; return where they stand."""
+    """Append values to a flat column; return their range in it."""
     if values is None:
         return None
     start = len(column)
@@ -67,51 +76,39 @@ class Part(NamedTuple):
     n_nodes: int
     sources: Column | None
     targets: Column
-    weights: Column | None = None
-    labels: Column | None = None
-    attributes: Array | None = None
+    edge_weights: Column | None = None
+    node_labels: Column | None = None
+    node_attributes: Array | None = None
+    edge_labels: Column | None = None
+    edge_attributes: Array | None = None
     directed: bool = False
     degrees: range | None = None
 
 
 class _Missing:
-    """Stands where a node or an edge has no value of the wanted name."""
+    """Stands for the value of a node or an edge that has none of the wanted name."""
 
 
 _MISSING = _Missing()
 
 
-# Values looked up by name: lists, in which some may be missing, become checked arrays.
+# Values looked up by name: lists, in which some may be missing, become checked columns.
 
 
-def _looked_up(records: Iterable[Any], name: str | None) -> list[Any] | None:
-    """Return the records' values for a name, or None where no record knows it."""
-    if name is None:
-        return None
-    records = [*records]
-    if not any(records) or not any(map(contains, records, repeat(name))):
-        return None
-    return [record.get(name, _MISSING) for record in records]
+def _each_node(nodes: Sequence[Any]) -> Carriers:
+    return Carriers("node", len(nodes), lambda at: f"node {nodes[at]!r}")
 
 
-def _appended_of_all(records: Iterable[Any], name: str | None, column: list[Any]) -> range | None:
-    """Put the records' values at the end of a column, or nothing where some record has none."""
-    if name is None:
-        return None
-    start = len(column)
-    try:
-        column.extend(map(itemgetter(name), records))
-    except KeyError:
-        del column[start:]
-    return range(start, len(column)) or None
+def _each_edge(edges: Sequence[tuple[Any, Any]]) -> Carriers:
+    return Carriers("edge", len(edges), lambda at: f"edge {tuple(edges[at])!r}")
 
 
-def _labels(values: list[Any] | None, nodes: Sequence[Any]) -> list[Any] | None:
-    return None if values is None or not _on_all_nodes(values, nodes, "label") else values
+def _labels(values: list[Any] | None, carriers: Carriers) -> list[Any] | None:
+    return None if values is None or not _on_all(values, carriers, "label") else values
 
 
-def _attributes(values: list[Any] | None, nodes: Sequence[Any]) -> Array | None:
-    if values is None or not _on_all_nodes(values, nodes, "attributes"):
+def _attributes(values: list[Any] | None, carriers: Carriers) -> Array | None:
+    if values is None or not _on_all(values, carriers, "attributes"):
         return None
     try:
         rows = np.array(values)
@@ -119,37 +116,37 @@ def _attributes(values: list[Any] | None, nodes: Sequence[Any]) -> Array | None:
         rows = np.empty((0, 0, 0))
     if rows.ndim <= 2 and rows.dtype.kind in _REAL_KINDS:
         return rows.reshape(len(values), -1)
-    checked = [_attribute_row(value, node) for value, node in zip(values, nodes, strict=True)]
-    for row, node in zip(checked, nodes, strict=True):
+    checked = [_attribute_row(value, carriers, at) for at, value in enumerate(values)]
+    for at, row in enumerate(checked):
         if len(row) != len(checked[0]):
             raise ValueError(
-                f"node {node!r} has {len(row)} attributes, expected {len(checked[0])} as the "
-                f"first node has"
+                f"{carriers.name(at)} has {len(row)} attributes, expected {len(checked[0])} as "
+                f"the first {carriers.kind} has"
             )
     return np.array(checked)
 
 
-def _attribute_row(value: Any, node: Any) -> Array:
+def _attribute_row(value: Any, carriers: Carriers, at: int) -> Array:
     try:
         row = np.atleast_1d(np.array(value))
     except ValueError:
         row = np.empty((0, 0))
     if row.ndim != 1 or row.dtype.kind not in _REAL_KINDS:
         raise TypeError(
-            f"node {node!r} has the attributes {value!r}, expected a number or a sequence of "
-            f"numbers"
+            f"{carriers.name(at)} has the attributes {value!r}, expected a number or a sequence "
+            f"of numbers"
         )
     return row
 
 
-def _on_all_nodes(values: list[Any], nodes: Sequence[Any], what: str) -> bool:
-    """Tell all from none, and refuse a mixture."""
+def _on_all(values: list[Any], carriers: Carriers, what: str) -> bool:
+    """Return whether all nodes or edges have a value; reject a mixture."""
     kinds = set(map(type, values))
     if _Missing in kinds and len(kinds) > 1:
-        node = next(n for n, value in zip(nodes, values, strict=True) if value is _MISSING)
+        at = next(at for at, value in enumerate(values) if value is _MISSING)
         raise ValueError(
-            f"node {node!r} has no {what} while other nodes of the graph have, expected it on "
-            f"all nodes or on none"
+            f"{carriers.name(at)} has no {what} while other {carriers.kind}s of the graph have, "
+            f"expected it on all {carriers.kind}s or on none"
         )
     return bool(kinds) and _Missing not in kinds
 
@@ -162,7 +159,7 @@ def _weights(values: list[Any] | None) -> list[float] | None:
 
 
 def as_floats(weights: list[Any]) -> list[float]:
-    """Return weights as floats; what is no number, a string of digits among them, is refused."""
+    """Return weights as floats; reject whatever is not a number, strings of digits included."""
     if set(map(type, weights)) == {float}:
         return weights
     for weight in weights:
@@ -172,6 +169,48 @@ def as_floats(weights: list[Any]) -> list[float]:
         return list(map(float, weights))
     except OverflowError:
         raise ValueError(f"the weight {max(weights)!r} is too large for a float") from None
+
+
+class _Records:
+    """What nodes or edges carry: a mapping for each."""
+
+    __slots__ = ("_carriers", "_names", "_rows")
+
+    def __init__(self, rows: Sequence[Mapping[Any, Any]], carriers: Carriers) -> None:
+        self._rows, self._carriers = rows, carriers
+        self._names = set().union(*rows)  # most names that are asked for are in no row
+
+    def values(self, name: str | None) -> list[Any] | None:
+        """Return the values under a name, or None if no row has it."""
+        if name is None or name not in self._names:
+            return None
+        return [row.get(name, _MISSING) for row in self._rows]
+
+    def labels(self, name: str | None) -> list[Any] | None:
+        return _labels(self.values(name), self._carriers)
+
+    def attributes(self, name: str | None) -> Array | None:
+        return _attributes(self.values(name), self._carriers)
+
+    def flat_labels(self, name: str | None, column: list[Any]) -> range | None:
+        """Append the labels to a flat column; return their range in it."""
+        return self._flat(name, column) or _appended(self.labels(name), column)
+
+    def flat_weights(self, name: str | None, column: list[Any]) -> range | None:
+        """Append the weights to a flat column; return their range in it."""
+        return self._flat(name, column) or _appended(_weights(self.values(name)), column)
+
+    def _flat(self, name: str | None, column: list[Any]) -> range | None:
+        """Append values to a flat column, unless some rows have none."""
+        if name is None or name not in self._names:
+            return None
+        start = len(column)
+        try:
+            column.extend(map(itemgetter(name), self._rows))
+        except KeyError:
+            del column[start:]
+            return None
+        return range(start, len(column))
 
 
 # One converter per library.
@@ -188,13 +227,15 @@ def _from_graphmover(graph: Graph, names: Names, _: Flat) -> Part:
         None if names.edge_weight is None else graph.edge_weights,
         None if names.node_label is None else graph.node_labels,
         None if names.node_attributes is None else graph.node_attributes,
+        None if names.edge_label is None else graph.edge_labels,
+        None if names.edge_attributes is None else graph.edge_attributes,
     )
 
 
 def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
     nodes = list(graph)
     rows = list(map(dict(graph.adjacency()).__getitem__, nodes))
-    degrees: Iterable[int] = map(len, rows)
+    degrees = list(map(len, rows))
     neighbours: Iterable[Any] = chain.from_iterable(rows)
     edge_rows = rows
     if graph.is_multigraph():
@@ -204,23 +245,24 @@ def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
     numbers = range(len(nodes))
     if nodes != list(numbers):
         neighbours = map(dict(zip(nodes, numbers, strict=True)).__getitem__, neighbours)
-    node_records = list(map(_SECOND, graph.nodes(data=True)))
-    labels = _appended_of_all(node_records, names.node_label, flat.labels)
-    if labels is None:
-        values = _labels(_looked_up(node_records, names.node_label), nodes)
-        labels = _appended(values, flat.labels)
-    edge_records = chain.from_iterable(map(_VALUES, edge_rows))
-    weights = _appended_of_all(edge_records, names.edge_weight, flat.weights)
-    if weights is None:
-        edge_records = chain.from_iterable(map(_VALUES, edge_rows))
-        weights = _appended(_weights(_looked_up(edge_records, names.edge_weight)), flat.weights)
+    targets = _appended(neighbours, flat.targets) or range(0)
+
+    def edge_name(at: int) -> str:
+        source = int(np.searchsorted(np.cumsum(degrees), at, side="right"))
+        return f"edge {(nodes[source], nodes[flat.targets[targets[at]]])!r}"
+
+    of_nodes = _Records(list(map(_SECOND, graph.nodes(data=True))), _each_node(nodes))
+    edge_records = list(chain.from_iterable(map(_VALUES, edge_rows)))
+    of_edges = _Records(edge_records, Carriers("edge", len(edge_records), edge_name))
     return Part(
         len(nodes),
         None,
-        _appended(neighbours, flat.targets) or range(0),
-        weights,
-        labels,
-        _attributes(_looked_up(node_records, names.node_attributes), nodes),
+        targets,
+        of_edges.flat_weights(names.edge_weight, flat.edge_weights),
+        of_nodes.flat_labels(names.node_label, flat.node_labels),
+        of_nodes.attributes(names.node_attributes),
+        of_edges.flat_labels(names.edge_label, flat.edge_labels),
+        of_edges.attributes(names.edge_attributes),
         graph.is_directed(),
         _appended(degrees, flat.degrees),
     )
@@ -232,15 +274,18 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
             return None
         return [_MISSING if value is None else value for value in sequence[name]]
 
-    nodes = range(graph.vcount())
-    sources, targets = edge_array(graph.get_edgelist()).T
+    nodes, edges = range(graph.vcount()), graph.get_edgelist()
+    each_node, each_edge = _each_node(nodes), _each_edge(edges)
+    sources, targets = edge_array(edges).T
     return Part(
         len(nodes),
         sources,
         targets,
         _weights(looked_up(graph.es, names.edge_weight)),
-        _labels(looked_up(graph.vs, names.node_label), nodes),
-        _attributes(looked_up(graph.vs, names.node_attributes), nodes),
+        _labels(looked_up(graph.vs, names.node_label), each_node),
+        _attributes(looked_up(graph.vs, names.node_attributes), each_node),
+        _labels(looked_up(graph.es, names.edge_label), each_edge),
+        _attributes(looked_up(graph.es, names.edge_attributes), each_edge),
         graph.is_directed(),
     )
 
@@ -251,21 +296,29 @@ def _from_rustworkx(graph: Any, names: Names, _: Flat) -> Part:
             return payload.get(names.edge_weight, _MISSING)
         return _MISSING if payload is None else payload
 
+    def records(payloads: Iterable[Any], carriers: Carriers) -> _Records:
+        return _Records([x if isinstance(x, Mapping) else {} for x in payloads], carriers)
+
     nodes = list(graph.node_indices())  # with holes where nodes were removed
-    records = [payload if isinstance(payload, Mapping) else {} for payload in graph.nodes()]
     edges = list(graph.weighted_edge_list())
-    sources, targets = np.searchsorted(nodes, edge_array([edge[:2] for edge in edges])).T
-    weights = None if names.edge_weight is None else [weight(edge[2]) for edge in edges]
-    labels = _looked_up(records, names.node_label)
-    attributes = _looked_up(records, names.node_attributes)
+    pairs, payloads = [edge[:2] for edge in edges], [edge[2] for edge in edges]
+    of_nodes = records(graph.nodes(), _each_node(nodes))
+    of_edges = records(payloads, _each_edge(pairs))
+    directed = hasattr(graph, "successors")
+    ends = np.searchsorted(nodes, edge_array(pairs))
+    # Parallel edges of an undirected graph come as they were added, from either end.
+    sources, targets = (ends if directed else np.sort(ends, axis=1)).T
+    weights = None if names.edge_weight is None else list(map(weight, payloads))
     return Part(
         len(nodes),
         sources,
         targets,
         _weights(weights),
-        _labels(labels, nodes),
-        _attributes(attributes, nodes),
-        hasattr(graph, "successors"),
+        of_nodes.labels(names.node_label),
+        of_nodes.attributes(names.node_attributes),
+        of_edges.labels(names.edge_label),
+        of_edges.attributes(names.edge_attributes),
+        directed,
     )
 
 
@@ -306,6 +359,7 @@ def _matrix_part(
 
 #: What PyTorch Geometric calls the things that have other names by default here.
 _PYG_NAMES = {NODE_ATTRIBUTES: "x", EDGE_WEIGHT: "edge_weight"}
+_PYG_EDGE_ATTRIBUTES = "edge_attr"
 
 
 def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
@@ -315,13 +369,12 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
         raise TypeError("got a Data with adj_t alone, expected edge_index")
 
     def column(name: str | None, kinds: str, length: int, max_ndim: int) -> Array | None:
-        name = None if name is None else _PYG_NAMES.get(name, name)
         if name is None or name not in data or data[name] is None:
             return None
         values = _array(data[name])
         if values.dtype.kind not in kinds:
-            wanted = "real" if "f" in kinds else "whole"
-            raise TypeError(f"{name} is a tensor of {values.dtype}, expected {wanted} numbers")
+            wanted = "real numbers" if "f" in kinds else "integers"
+            raise TypeError(f"{name} is a tensor of {values.dtype}, expected {wanted}")
         if not 1 <= values.ndim <= max_ndim or len(values) != length:
             raise ValueError(
                 f"{name} has the shape {values.shape}, expected {length} rows"
@@ -329,23 +382,38 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
             )
         return values
 
+    def table(name: str | None, length: int) -> Array | None:
+        values = column(name, _REAL_KINDS, length, 2)
+        return values if values is None or values.ndim == 2 else values[:, np.newaxis]
+
     edges = np.empty((2, 0), np.int64) if data.edge_index is None else _array(data.edge_index)
     if edges.ndim != 2 or len(edges) != 2:
         raise ValueError(f"edge_index has the shape {edges.shape}, expected (2, number of edges)")
     if edges.dtype.kind not in "iu":
-        raise TypeError(f"edge_index is a tensor of {edges.dtype}, expected whole numbers")
-    n_nodes = int(data.num_nodes or 0)
-    weights = column(names.edge_weight, _REAL_KINDS, edges.shape[1], 2)
+        raise TypeError(f"edge_index is a tensor of {edges.dtype}, expected integers")
+    n_nodes, n_edges = int(data.num_nodes or 0), edges.shape[1]
+    node_attributes, edge_weight = (
+        None if name is None else _PYG_NAMES.get(name, name)
+        for name in (names.node_attributes, names.edge_weight)
+    )
+    # A Data has one namespace: under the default name it has labels of nodes.
+    edge_label = None if names.edge_label == EDGE_LABEL else names.edge_label
+    edge_attributes = names.edge_attributes
+    if edge_attributes == EDGE_ATTRIBUTES:
+        taken = _PYG_EDGE_ATTRIBUTES in (edge_weight, edge_label)
+        edge_attributes = None if taken else _PYG_EDGE_ATTRIBUTES
+    weights = column(edge_weight, _REAL_KINDS, n_edges, 2)
     if weights is not None and weights.size != len(weights):
         raise ValueError(f"edge weights have the shape {weights.shape}, expected one per edge")
-    attributes = column(names.node_attributes, _REAL_KINDS, n_nodes, 2)
     return Part(
         n_nodes,
         edges[0].astype(np.int64),
         edges[1].astype(np.int64),
         None if weights is None else weights.ravel(),
         column(names.node_label, "biu", n_nodes, 1),
-        attributes if attributes is None or attributes.ndim == 2 else attributes[:, np.newaxis],
+        table(node_attributes, n_nodes),
+        column(edge_label, "biu", n_edges, 1),
+        table(edge_attributes, n_edges),
         directed=True,
     )
 

@@ -22,11 +22,9 @@ class Dataset:
     target : ndarray or None
         Integers are classes, floats are values to predict; one row per graph.
     target_names : tuple of str or None
-        ``target_names[c]`` tells what class c means.
+        ``target_names[c]`` is the name of class c.
     edge_labels, edge_attributes : ndarray or None
-        One entry, or one row, beside each entry of ``graphs.indices``: each edge stands there
-        in both directions, and what a file says of an edge may depend on the direction.
-        ``graphs[...]`` does not take them along.
+        Those of ``graphs``.
 
     Examples
     --------
@@ -39,8 +37,16 @@ class Dataset:
     graphs: GraphBatch
     target: NDArray[Any] | None = None
     target_names: tuple[str, ...] | None = None
-    edge_labels: NDArray[Any] | None = None
-    edge_attributes: NDArray[np.float64] | None = None
+
+    @property
+    def edge_labels(self) -> NDArray[Any] | None:
+        """``graphs.edge_labels``."""
+        return self.graphs.edge_labels
+
+    @property
+    def edge_attributes(self) -> NDArray[np.float64] | None:
+        """``graphs.edge_attributes``."""
+        return self.graphs.edge_attributes
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {len(self.graphs)} graphs, {self._describe_target()})"

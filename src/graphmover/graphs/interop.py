@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, TypeVar
 
 import numpy as np
 
 from graphmover._utils.segments import offsets_from_counts, ranges
-from graphmover.graphs import arrays
-from graphmover.graphs.batch import EDGE_WEIGHT, NODE_ATTRIBUTES, NODE_LABEL, GraphBatch
+from graphmover.graphs.arrays import arrays_from_edges
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.columns import on_all_graphs, stacked
 from graphmover.graphs.converters import Array, Column, Flat, Names, Part, as_floats, converter_of
+from graphmover.graphs.graph import (
+    EDGE_ATTRIBUTES,
+    EDGE_LABEL,
+    EDGE_WEIGHT,
+    NODE_ATTRIBUTES,
+    NODE_LABEL,
+)
 
 _T = TypeVar("_T")
 
@@ -28,6 +36,8 @@ def as_graph_batch(
     node_label: str | None = NODE_LABEL,
     node_attributes: str | None = NODE_ATTRIBUTES,
     edge_weight: str | None = EDGE_WEIGHT,
+    edge_label: str | None = EDGE_LABEL,
+    edge_attributes: str | None = EDGE_ATTRIBUTES,
 ) -> GraphBatch:
     """Turn graphs of any supported library into one `GraphBatch`.
 
@@ -38,17 +48,26 @@ def as_graph_batch(
         ``scipy.sparse`` or NumPy matrices (a three-dimensional array is a stack of them),
         and `Graph`, also mixed. Node order is the graph's own. A `GraphBatch` is returned
         as it is.
-    node_label, node_attributes, edge_weight : str or None
-        Names under which nodes and edges carry labels, attributes (a number or a sequence
-        of numbers) and weights; None ignores them. An edge without a weight has weight 1.
-        In PyTorch Geometric the default names of attributes and weights stand for ``x``
-        and ``edge_weight``.
+    node_label, node_attributes : str or None
+        Names under which nodes carry labels and attributes (a number or a sequence of
+        numbers); None ignores them.
+    edge_weight, edge_label, edge_attributes : str or None
+        The same for edges. An edge without a weight has weight 1. A payload of a rustworkx
+        edge that is not a mapping is its weight.
 
     Returns
     -------
     GraphBatch
-        All graphs made simple and undirected. Labels or attributes that only some graphs
-        have are left out of the whole batch, with a warning.
+        All graphs made simple and undirected, by the rules of `GraphBatch.from_edges`. Labels
+        or attributes that only some graphs have are left out of the whole batch, with a
+        warning.
+
+    Notes
+    -----
+    In PyTorch Geometric the default names of node attributes, edge weights and edge attributes
+    stand for ``x``, ``edge_weight`` and ``edge_attr``; a tensor named as weight or label of
+    edges is not read as their attributes as well. Edge labels are read only under a name other
+    than the default, since ``label`` holds the labels of nodes.
 
     Raises
     ------
@@ -65,22 +84,22 @@ def as_graph_batch(
     """
     if isinstance(graphs, GraphBatch):
         return graphs
-    names = Names(node_label, node_attributes, edge_weight)
+    names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
     for argument, name in names._asdict().items():
         if not isinstance(name, str | None):
             raise TypeError(f"{argument} must be a string or None, got {name!r}")
-    flat = Flat([], [], [], [])
+    flat = Flat([], [], [], [], [])
     parts = [_read(graph, index, names, flat) for index, graph in enumerate(_each(graphs))]
     if not parts:
         raise ValueError("got no graphs, expected at least one")
     _require_found(parts, names)
     _check_flat_weights(parts, flat)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
-    return GraphBatch.from_edges(**_joined(parts, flat))
+    return GraphBatch(*arrays_from_edges(**_joined(parts, flat)))
 
 
 def _each(graphs: Any) -> Iterable[Any]:
-    """Tell one graph from many."""
+    """Return one graph as a list of it, and many as they are."""
     if isinstance(graphs, np.ndarray) and graphs.ndim != 2:
         if graphs.ndim == 3 or (graphs.ndim == 1 and graphs.dtype == object):
             return graphs
@@ -114,7 +133,7 @@ def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
 
 
 def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
-    """Call, with the graph's index in front of what the function complains about."""
+    """Call a function and prefix its errors with the graph's index."""
     try:
         return function(*arguments)
     except TypeError as error:
@@ -138,44 +157,50 @@ def _hint(graph: Any) -> str:
 
 
 def _require_found(parts: Sequence[Part], names: Names) -> None:
-    """Refuse a name that the caller chose and that no graph knows: a misspelling."""
+    """Reject a name that the caller chose and that no graph has: a misspelling."""
     n_nodes = sum(part.n_nodes for part in parts)
     n_edges = sum(len(part.targets) for part in parts)
     for argument, default, column, carriers, carrier in (
-        ("node_label", NODE_LABEL, "labels", n_nodes, "a node"),
-        ("node_attributes", NODE_ATTRIBUTES, "attributes", n_nodes, "a node"),
-        ("edge_weight", EDGE_WEIGHT, "weights", n_edges, "an edge"),
+        ("node_label", NODE_LABEL, "node_labels", n_nodes, "a node"),
+        ("node_attributes", NODE_ATTRIBUTES, "node_attributes", n_nodes, "a node"),
+        ("edge_weight", EDGE_WEIGHT, "edge_weights", n_edges, "an edge"),
+        ("edge_label", EDGE_LABEL, "edge_labels", n_edges, "an edge"),
+        ("edge_attributes", EDGE_ATTRIBUTES, "edge_attributes", n_edges, "an edge"),
     ):
         name = getattr(names, argument)
         chosen = name is not None and name != default
         if chosen and carriers and all(getattr(part, column) is None for part in parts):
             raise ValueError(
                 f"{argument}={name!r} is found in no graph, expected the name of {carrier} "
-                f"attribute of at least one, or None to ignore {column}"
+                f"attribute of at least one, or None to ignore {column.replace('_', ' ')}"
             )
 
 
 def _check_flat_weights(parts: Sequence[Part], flat: Flat) -> None:
-    """Look at the kinds of all weights at once; at single graphs only to name the culprit."""
-    if set(map(type, flat.weights)) <= {float}:
+    """Check the types of all weights at once, and single graphs only to name the culprit."""
+    if set(map(type, flat.edge_weights)) <= {float}:
         return
     for index, part in enumerate(parts):
-        if isinstance(part.weights, range):
-            rows = slice(part.weights.start, part.weights.stop)
-            flat.weights[rows] = _naming(index, as_floats, flat.weights[rows])
+        if isinstance(part.edge_weights, range):
+            rows = slice(part.edge_weights.start, part.edge_weights.stop)
+            flat.edge_weights[rows] = _naming(index, as_floats, flat.edge_weights[rows])
 
 
 def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
-    """Lay all graphs one after another: the arguments of `GraphBatch.from_edges`."""
-    full = [index for index, part in enumerate(parts) if part.n_nodes]  # the rest lack nothing
-    labels = [parts[index].labels for index in full]
-    attributes = [parts[index].attributes for index in full]
-    weighted = any(part.weights is not None for part in parts)
+    """Concatenate all graphs: the arguments of `arrays_from_edges`."""
+    # A graph without nodes, or without edges, has no values to lack.
+    with_nodes = [index for index, part in enumerate(parts) if part.n_nodes]
+    with_edges = [index for index, part in enumerate(parts) if len(part.targets)]
+    node_labels = [parts[index].node_labels for index in with_nodes]
+    node_attributes = [parts[index].node_attributes for index in with_nodes]
+    edge_labels = [parts[index].edge_labels for index in with_edges]
+    edge_attributes = [parts[index].edge_attributes for index in with_edges]
+    weighted = any(part.edge_weights is not None for part in parts)
     sources = _sources(parts, flat)
-    targets = _end_to_end([part.targets for part in parts], flat.targets, np.int64)
+    targets = _concatenated([part.targets for part in parts], flat.targets, np.int64)
     weights = None
     if weighted:
-        weights = _end_to_end(list(map(_weights_or_ones, parts)), flat.weights, np.float64)
+        weights = _concatenated(list(map(_weights_or_ones, parts)), flat.edge_weights, np.float64)
     directed = np.array([part.directed for part in parts])
     in_rows = np.array([part.degrees is not None for part in parts])
     edge_counts = np.array([len(part.targets) for part in parts])
@@ -186,11 +211,17 @@ def _joined(parts: Sequence[Part], flat: Flat) -> dict[str, Any]:
         "edge_counts": np.diff(offsets_from_counts(once)[offsets_from_counts(edge_counts)]),
         "edges": np.column_stack([sources[once], targets[once]]),
         "edge_weights": None if weights is None else weights[once],
-        "node_labels": _all_labels(labels, flat.labels)
-        if arrays.on_all_graphs(labels, "node labels", full)
+        "node_labels": _all_labels(node_labels, flat.node_labels)
+        if on_all_graphs(node_labels, "node labels", with_nodes)
         else None,
-        "node_attributes": arrays.stacked(attributes, "node attributes", full)
-        if arrays.on_all_graphs(attributes, "node attributes", full)
+        "node_attributes": stacked(node_attributes, "node attributes", with_nodes)
+        if on_all_graphs(node_attributes, "node attributes", with_nodes)
+        else None,
+        "edge_labels": list(compress(_all_labels(edge_labels, flat.edge_labels), once.tolist()))
+        if on_all_graphs(edge_labels, "edge labels", with_edges)
+        else None,
+        "edge_attributes": stacked(edge_attributes, "edge attributes", with_edges)[once]
+        if on_all_graphs(edge_attributes, "edge attributes", with_edges)
         else None,
         "directed": directed,
     }
@@ -211,7 +242,7 @@ def _sources(parts: Sequence[Part], flat: Flat) -> Array:
     )
 
 
-def _end_to_end(columns: Sequence[Column], flat: list[Any], dtype: type) -> Array:
+def _concatenated(columns: Sequence[Column], flat: list[Any], dtype: type) -> Array:
     if all(isinstance(column, range) for column in columns):
         return np.array(flat, dtype)
     return np.concatenate([np.asarray(_values(column, flat), dtype) for column in columns])
@@ -229,4 +260,4 @@ def _all_labels(columns: Sequence[Column | None], flat: list[Any]) -> list[Any]:
 
 
 def _weights_or_ones(part: Part) -> Column:
-    return [1.0] * len(part.targets) if part.weights is None else part.weights
+    return [1.0] * len(part.targets) if part.edge_weights is None else part.edge_weights

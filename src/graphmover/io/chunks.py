@@ -48,37 +48,22 @@ def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def rows_of(data: Dataset, start: int, stop: int | None = None) -> Dataset:
-    """Return consecutive graphs of a data set with all that belongs to them."""
-    rows = slice(*slice(start, stop).indices(len(data.graphs))[:2])
-    first, last = data.graphs.indptr[data.graphs.offsets[[rows.start, rows.stop]]]
-    edges = slice(int(first), int(last))
-    return Dataset(
-        data.name,
-        data.graphs[rows],
-        None if data.target is None else data.target[rows],
-        data.target_names,
-        None if data.edge_labels is None else data.edge_labels[edges],
-        None if data.edge_attributes is None else data.edge_attributes[edges],
-    )
+    """Return consecutive graphs of a data set with their targets."""
+    rows = slice(start, stop)
+    target = None if data.target is None else data.target[rows]
+    return Dataset(data.name, data.graphs[rows], target, data.target_names)
 
 
 def joined(parts: Sequence[Dataset]) -> Dataset:
     """Return the graphs of several data sets as one, under the name of the first."""
-
-    def all_of(what: str) -> NDArray[Any] | None:
-        values = [getattr(part, what) for part in parts]
-        n_lacking = sum(value is None for value in values)
-        if 0 < n_lacking < len(parts):
-            raise ValueError(f"some graphs have {what.replace('_', ' ')} and others have none")
-        return None if n_lacking else np.concatenate(values)
-
+    targets = [part.target for part in parts if part.target is not None]
+    if 0 < len(targets) < len(parts):
+        raise ValueError("some graphs have a target and others have none")
     return Dataset(
         parts[0].name,
         GraphBatch.concatenate([part.graphs for part in parts]),
-        all_of("target"),
+        np.concatenate(targets) if targets else None,
         parts[0].target_names,
-        all_of("edge_labels"),
-        all_of("edge_attributes"),
     )
 
 

@@ -1,11 +1,12 @@
 """A folder of CSV files, all nodes of all graphs together.
 
-- ``nodes.csv``: columns ``node``, ``graph``, perhaps ``label``; others are node attributes
-- ``edges.csv``: columns ``source``, ``target``, perhaps ``weight``
-- ``graphs.csv`` (optional): columns ``graph`` and others, of which one may be the target
+- ``nodes.csv``: columns ``node``, ``graph``, optionally ``label``; others are node attributes
+- ``edges.csv``: columns ``source``, ``target``, optionally ``weight`` and ``label``; others are
+  edge attributes
+- ``graphs.csv`` (optional): columns ``graph`` and others, one of which may be the target
 
 Names of nodes and graphs are numbers or text. Graphs come in the order of ``graphs.csv``, or
-else of ``nodes.csv``; lines need not be sorted. The files are read whole.
+else of ``nodes.csv``; lines need not be sorted. The files are read into memory as a whole.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ from numpy.typing import NDArray
 
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.arrow import pyarrow
-from graphmover.graphs.batch import EDGE_WEIGHT, NODE_LABEL, GraphBatch
+from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
 from graphmover.io.chunks import TARGET, naming, rows_of, target_array
 
 EDGES = "edges.csv"
 _NODES = "nodes.csv"
 _GRAPHS = "graphs.csv"
 TABLES = (_NODES, EDGES, _GRAPHS)
+
+#: Columns with a meaning of their own; all others are attributes.
+_NODE_COLUMNS = ("node", "graph", NODE_LABEL)
+_EDGE_COLUMNS = ("source", "target", EDGE_WEIGHT, EDGE_LABEL)
 
 Ints = NDArray[np.int64]
 
@@ -66,8 +72,10 @@ def _read_folder(folder: Path, target_column: str | None) -> Dataset:
         np.bincount(graph_of_edge, minlength=n_graphs),
         np.column_stack([place[u][by_graph] - first, place[v][by_graph] - first]),
         edge_weights=None if weights is None else weights[by_graph],
-        node_labels=_labels(nodes, order, folder / _NODES),
-        node_attributes=_attributes(nodes, order, folder / _NODES),
+        node_labels=_labels(nodes, NODE_LABEL, order, folder / _NODES),
+        node_attributes=_attributes(nodes, _NODE_COLUMNS, order, folder / _NODES),
+        edge_labels=_labels(edges, EDGE_LABEL, by_graph, file),
+        edge_attributes=_attributes(edges, _EDGE_COLUMNS, by_graph, file),
     )
     return Dataset(folder.name, graphs, target)
 
@@ -144,23 +152,34 @@ def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or column.null_count:
         for row, value in enumerate(column.to_pylist()):
-            if not isinstance(value, int | float):
+            if not _is_number(value):
                 got = "empty or NaN" if value is None else repr(value)
                 raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number")
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _labels(nodes: Any, order: Ints, file: Path) -> list[Any] | None:
-    if NODE_LABEL not in nodes.column_names:
+def _is_number(value: Any) -> bool:
+    """Return whether a cell is a number; one bad cell makes text of its whole column."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _labels(table: Any, name: str, order: Ints, file: Path) -> list[Any] | None:
+    if name not in table.column_names:
         return None
-    labels = nodes.column(NODE_LABEL).to_pylist()
+    labels = table.column(name).to_pylist()
     if None in labels:
-        raise ValueError(f"{file}, line {labels.index(None) + 2}: {NODE_LABEL} is empty")
+        raise ValueError(f"{file}, line {labels.index(None) + 2}: {name} is empty")
     return [labels[i] for i in order.tolist()]
 
 
-def _attributes(nodes: Any, order: Ints, file: Path) -> NDArray[np.float64] | None:
-    names = [n for n in nodes.column_names if n not in ("node", "graph", NODE_LABEL)]
+def _attributes(
+    table: Any, others: tuple[str, ...], order: Ints, file: Path
+) -> NDArray[np.float64] | None:
+    names = [name for name in table.column_names if name not in others]
     if not names:
         return None
-    return np.column_stack([_numbers(nodes, name, file) for name in names])[order]
+    return np.column_stack([_numbers(table, name, file) for name in names])[order]

@@ -1,20 +1,30 @@
 """Files that networkx reads: JSON lines (node-link), GraphML and GML.
 
-Labels, attributes and weights are the attributes ``label``, ``attributes`` and ``weight``, as
-in `as_graph_batch`; a graph's target is its own attribute.
+Labels, attributes and weights are stored under ``label``, ``attributes`` and ``weight``, as in
+`as_graph_batch`; a graph's target is its own attribute.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from graphmover.graphs.batch import NODE_ATTRIBUTES, NODE_LABEL
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.graphs.arrays import entry_edges, reverse_entries
+from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.graph import (
+    EDGE_ATTRIBUTES,
+    EDGE_LABEL,
+    NODE_ATTRIBUTES,
+    NODE_LABEL,
+)
 from graphmover.io.chunks import TARGET, chunks_of, library
 
 
@@ -49,25 +59,52 @@ def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
     nx = _networkx("JSON lines")
     n_graphs = 0
     for chunk in chunks:
-        if not n_graphs and (chunk.edge_labels is not None or chunk.edge_attributes is not None):
-            warnings.warn("labels and attributes of edges are not written to JSON", stacklevel=3)
         targets = [None] * len(chunk.graphs) if chunk.target is None else chunk.target.tolist()
-        for graph, target in zip(chunk.graphs, targets, strict=True):
-            other = graph.to_networkx()
+        is_two_way = _with_two_way_values(chunk.graphs).tolist()
+        for index, target in enumerate(targets):
+            graph = chunk.graphs[index].to_networkx()
+            if is_two_way[index]:
+                graph = _directed(graph, chunk.graphs[index : index + 1])
             if target is not None:
-                other.graph[TARGET] = target
-            for _, record in other.nodes(data=True):
+                graph.graph[TARGET] = target
+            for record in _records(graph):
                 if NODE_ATTRIBUTES in record:
                     record[NODE_ATTRIBUTES] = record[NODE_ATTRIBUTES].tolist()
             try:
-                line = json.dumps(nx.node_link_data(other, edges="edges"), allow_nan=False)
-            except TypeError as error:
-                raise TypeError(
-                    f"graph {n_graphs}: a label cannot be written as JSON: {error}"
+                line = json.dumps(nx.node_link_data(graph, edges="edges"), allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise type(error)(
+                    f"graph {n_graphs}: a label or the target cannot be written as JSON: {error}"
                 ) from error
             file.write(line.encode() + b"\n")
             n_graphs += 1
     return n_graphs
+
+
+def _with_two_way_values(graphs: GraphBatch) -> NDArray[np.bool_]:
+    """Mark graphs in which labels or attributes of u -> v and v -> u differ."""
+    columns = [c for c in (graphs.edge_labels, graphs.edge_attributes) if c is not None]
+    if not columns:
+        return np.zeros(len(graphs), bool)
+    arrays = graphs.offsets, graphs.indptr, graphs.indices
+    reverse = reverse_entries(*arrays)
+    differs = np.zeros(len(reverse), bool)
+    for column in columns:
+        differs |= (column != column[reverse]).reshape(len(reverse), -1).any(axis=1)
+    graph_of_entry, _ = entry_edges(*arrays)
+    return np.bincount(graph_of_entry[differs], minlength=len(graphs)) > 0
+
+
+def _directed(graph: Any, batch: GraphBatch) -> Any:
+    """Return a graph with the values of both directions, which the batch of it holds."""
+    both = graph.to_directed()
+    _, edges = entry_edges(batch.offsets, batch.indptr, batch.indices)
+    for name, values in ((EDGE_LABEL, batch.edge_labels), (EDGE_ATTRIBUTES, batch.edge_attributes)):
+        if values is not None:
+            listed = values.tolist() if values.ndim == 1 else values
+            for (u, v), value in zip(edges.tolist(), listed, strict=True):
+                both.edges[u, v][name] = value
+    return both
 
 
 def read_graphml(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
@@ -132,10 +169,16 @@ def _by_number(file: Path) -> list[Any]:
 
 
 def _make_tuples(graph: Any) -> None:
-    """Make labels of several parts, which files hold as lists, the tuples they were."""
-    for _, record in graph.nodes(data=True):
+    """Turn labels that are lists in the file, which have no tuples, into tuples."""
+    for record in _records(graph):
         if isinstance(record.get(NODE_LABEL), list):
             record[NODE_LABEL] = _tuple(record[NODE_LABEL])
+
+
+def _records(graph: Any) -> Iterator[dict[str, Any]]:
+    """Yield what nodes and edges carry, under the same names."""
+    for *_, record in chain(graph.nodes(data=True), graph.edges(data=True)):
+        yield record
 
 
 def _tuple(value: Any) -> Any:

@@ -11,16 +11,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs import arrow as _arrow
-from graphmover.graphs.arrow import pyarrow
+from graphmover.graphs.arrow import COLUMNS, pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import TARGET, naming
 
-_COLUMNS = (
-    *(_arrow.NEIGHBOURS, _arrow.EDGE_WEIGHTS, _arrow.NODE_LABELS, _arrow.NODE_ATTRIBUTES),
-    *(_arrow.EDGE_LABELS, _arrow.EDGE_ATTRIBUTES),
-)
 _TARGET_NAMES = b"graphmover.target_names"
 
 
@@ -35,15 +30,14 @@ def read_parquet(path: Path, batch_size: int, target_column: str | None) -> Iter
         if target_column is not None and target_column not in schema.names:
             raise ValueError(f"{path}: there is no column {target_column!r} among {schema.names}")
         target = target_column or (TARGET if TARGET in schema.names else None)
-        columns = [name for name in (*_COLUMNS, target) if name in schema.names]
+        columns = [name for name in (*COLUMNS, target) if name in schema.names]
         names = _target_names(schema)
         for rows in file.iter_batches(batch_size, columns=columns):
             with naming(path, first):
                 table = pa.Table.from_batches([rows], rows.schema)
                 graphs = GraphBatch.from_arrow(table)
                 values = None if target is None else _target(table.column(target))
-                edge_data = _edge_data(table, graphs)
-            yield Dataset(path.stem, graphs, values, names, *edge_data)
+            yield Dataset(path.stem, graphs, values, names)
             first += len(graphs)
 
 
@@ -99,8 +93,7 @@ def write_parquet(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
 
 def _table(chunk: Dataset) -> Any:
     pa = pyarrow()
-    arrays = _arrow.Arrays(*(getattr(chunk.graphs, name) for name in _arrow.Arrays._fields))
-    table = _arrow.table_of(arrays, chunk.edge_labels, chunk.edge_attributes)
+    table = chunk.graphs.to_arrow()
     if chunk.target is None:
         return table
     target = chunk.target
@@ -112,19 +105,6 @@ def _table(chunk: Dataset) -> Any:
     if chunk.target_names is None:
         return table
     return table.replace_schema_metadata({_TARGET_NAMES: json.dumps(chunk.target_names)})
-
-
-def _edge_data(table: Any, graphs: GraphBatch) -> tuple[Any, Any]:
-    """Return labels and attributes of edges, which stand beside neighbours in their final order."""
-    if not {_arrow.EDGE_LABELS, _arrow.EDGE_ATTRIBUTES} & set(table.column_names):
-        return None, None
-    read = _arrow.arrays_of(table)
-    if not np.array_equal(read.indices, graphs.indices):
-        raise ValueError(
-            "neighbours are not sorted and symmetric, as they must be where edges have labels or "
-            "attributes"
-        )
-    return _arrow.edge_data_of(table, graphs.offsets, graphs.indptr)
 
 
 def _kinds(schema: Any) -> str:

@@ -1,0 +1,142 @@
+"""Labels and attributes beside the nodes or the edges of many graphs, checked and concatenated.
+
+Messages start with ``graph i:`` so that the culprit among many can be found.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Carriers(NamedTuple):
+    """The nodes or edges that a column has one value for each of."""
+
+    kind: str  #: "node" or "edge"
+    n: int
+    name: Callable[[int], str]  #: how messages call the one at a position
+
+
+def nodes_of(offsets: Ints) -> Carriers:
+    """Return the nodes of all graphs."""
+
+    def name(position: int) -> str:
+        index = int(np.searchsorted(offsets, position, side="right")) - 1
+        return f"graph {index}: node {position - offsets[index]}"
+
+    return Carriers("node", int(offsets[-1]), name)
+
+
+def edges_of(graph_of_edge: Ints, edges: Ints) -> Carriers:
+    """Return the rows of an edge list."""
+
+    def name(position: int) -> str:
+        return f"graph {graph_of_edge[position]}: edge {tuple(edges[position].tolist())}"
+
+    return Carriers("edge", len(edges), name)
+
+
+def label_array(labels: Sequence[Any] | NDArray[Any], carriers: Carriers) -> NDArray[Any]:
+    """Return labels as int64 if all are integers, and as Python objects otherwise."""
+    kind = carriers.kind
+    values: Any = labels if isinstance(labels, np.ndarray) else list(labels)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(
+                f"{kind}_labels must have one entry per {kind}, got the shape {values.shape}; to "
+                f"combine several columns give a tuple per {kind}"
+            )
+        if values.dtype.kind not in "bi":
+            values = values.tolist()
+    if len(values) != carriers.n:
+        raise ValueError(f"{kind}_labels has {len(values)} entries for {carriers.n} {kind}s")
+    if isinstance(values, np.ndarray):
+        return values.astype(np.int64)
+    if all(issubclass(kind, int | np.integer | np.bool_) for kind in set(map(type, values))):
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass  # integers beyond 64 bits stay Python objects
+    try:
+        usable = all(label == label for label in set(values))  # noqa: PLR0124 - NaN is not
+    except TypeError:  # not hashable
+        usable = False
+    if not usable:
+        for position, label in enumerate(values):
+            _check_label(label, carriers.name(position))
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _check_label(label: Any, carrier: str) -> None:
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(f"{carrier} has the label {label!r}, expected a hashable value") from None
+    if label != label:  # noqa: PLR0124 - that is what NaN means
+        raise ValueError(f"{carrier} has the label {label!r}, which is not equal to itself")
+
+
+def attribute_array(attributes: ArrayLike, carriers: Carriers) -> Floats:
+    """Return attributes as finite floats, one row per node or edge."""
+    kind = carriers.kind
+    try:
+        array = np.asarray(attributes)
+    except ValueError:
+        raise ValueError(
+            f"{kind}_attributes has rows of different lengths, expected equally many numbers for "
+            f"each {kind}"
+        ) from None
+    if array.dtype.kind not in "biuf" and array.size:
+        raise TypeError(f"{kind} attributes must be real numbers, got an array of {array.dtype}")
+    array = array.astype(np.float64)
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or len(array) != carriers.n:
+        raise ValueError(
+            f"{kind}_attributes has the shape {array.shape}, expected a row for each of "
+            f"{carriers.n} {kind}s"
+        )
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        position = int(np.argmax(bad))
+        raise ValueError(
+            f"{carriers.name(position)} has the attributes {array[position].tolist()}, expected "
+            f"finite numbers"
+        )
+    return array
+
+
+def on_all_graphs(parts: Sequence[Any], what: str, graph_indices: Sequence[int]) -> bool:
+    """Return whether all parts have something; warn if only some have it."""
+    n_present = sum(part is not None for part in parts)
+    if 0 < n_present < len(parts):
+        lacking = next(i for part, i in zip(parts, graph_indices, strict=True) if part is None)
+        warnings.warn(
+            f"graph {lacking} has no {what} while others have: {what} are left out of the "
+            f"whole batch. Give them to all graphs, or to none.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return 0 < n_present == len(parts)
+
+
+def stacked(
+    parts: Sequence[NDArray[Any] | None], what: str, graph_indices: Sequence[int]
+) -> NDArray[Any]:
+    """Stack tables of equal width; ``what`` is their name, such as "edge attributes"."""
+    tables = [part for part in parts if part is not None]
+    for table, index in zip(tables, graph_indices, strict=True):
+        if table.shape[1:] != tables[0].shape[1:]:
+            kind, _, _ = what.partition(" ")
+            raise ValueError(
+                f"graph {index}: {table.shape[1]} {what} per {kind}, expected "
+                f"{tables[0].shape[1]} as in the graphs before it"
+            )
+    return np.concatenate(tables)
