@@ -164,6 +164,37 @@ def test_labels_must_stay_of_one_kind_while_writing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [[None, "x", "y"], ["x", None, "y"], [1, None, 2], [("x", 1), None, "y"], ["x", "y", None]],
+)
+@pytest.mark.parametrize("carrier", ["node", "edge"])
+def test_batches_without_nodes_or_edges_lack_no_labels(tmp_path, labels, carrier):
+    graphs = []
+    for label in labels:
+        n_nodes = 0 if carrier == "node" and label is None else 2
+        edges = [] if label is None else [(0, 1)]
+        values = [label] * (len(edges) if carrier == "edge" else n_nodes)
+        columns = {f"{carrier}_labels": values, f"{carrier}_attributes": [[0.5]] * len(values)}
+        graphs.append(gm.Graph(n_nodes, edges, edge_weights=[2] * len(edges), **columns))
+    batch = gm.as_graph_batch(graphs)
+    gm.write_graphs(batch, tmp_path / "x.parquet", batch_size=1)
+    assert_same(batch, read(tmp_path / "x.parquet").graphs)
+    if labels[0] is not None:
+        gm.write_graphs(iter(graphs), tmp_path / "y.parquet", batch_size=1)
+        assert_same(batch, read(tmp_path / "y.parquet").graphs)
+
+
+def test_labels_that_become_mixed_while_writing_are_not_mistaken_for_text(tmp_path):
+    batch = gm.as_graph_batch(
+        [gm.Graph(1, [], node_labels=["a"]), gm.Graph(2, [], node_labels=["a", None])]
+    )
+    with pytest.raises(ValueError, match=r"from graph 1 on, .* node_labels: .* as JSON, expected"):
+        gm.write_graphs(batch, tmp_path / "x.parquet", batch_size=1)
+    gm.write_graphs(batch[::-1], tmp_path / "x.parquet", batch_size=1)
+    assert read(tmp_path / "x.parquet").graphs.node_labels.tolist() == ["a", None, "a"]
+
+
 def test_another_column_can_be_the_target(tmp_path):
     import pyarrow.parquet as pq
 

@@ -258,7 +258,9 @@ def test_a_source_with_some_targets_missing_is_named(tmp_path):
     pytest.importorskip("networkx")
     line = '{"graph": %s, "nodes": [{"id": 0}], "edges": []}\n'
     (tmp_path / "x.jsonl").write_text(line % '{"target": 1}' + line % "{}")
-    with pytest.raises(ValueError, match=r"x\.jsonl: some graphs have a target and others have none"):
+    with pytest.raises(
+        ValueError, match=r"x\.jsonl: some graphs have a target and others have none"
+    ):
         sample_graphs(tmp_path / "x.jsonl", 5, batch_size=1)
 
 

@@ -39,6 +39,7 @@ EDGE_LABELS = "edge_labels"
 EDGE_ATTRIBUTES = "edge_attributes"
 #: All columns that a batch is read from.
 COLUMNS = (NEIGHBOURS, EDGE_WEIGHTS, NODE_LABELS, NODE_ATTRIBUTES, EDGE_LABELS, EDGE_ATTRIBUTES)
+_PER_EDGE = (NEIGHBOURS, EDGE_WEIGHTS, EDGE_LABELS, EDGE_ATTRIBUTES)
 
 #: Marks, in the metadata of a column, labels that are written as JSON.
 _JSON_MARK = {b"graphmover": b"json"}
@@ -56,36 +57,53 @@ def pyarrow() -> Any:
     return pa
 
 
-def table_of(arrays: Arrays) -> Any:
-    """Return a ``pyarrow.Table`` over the memory of these arrays."""
+def table_of(arrays: Arrays, schema: Any = None) -> Any:
+    """Return a ``pyarrow.Table`` over the memory of these arrays; see `GraphBatch.to_arrow`."""
     pa = pyarrow()
     columns: dict[str, Any] = {}
     marks: dict[str, Any] = {}
+    known = {} if schema is None else {field.name: field for field in schema}
 
-    def add(name: str, values: Any, *, per_edge: bool) -> None:
-        if per_edge:
+    def add(name: str, values: Any) -> None:
+        if name in _PER_EDGE:
             values = pa.LargeListArray.from_arrays(pa.array(arrays.indptr), values)
         columns[name] = pa.LargeListArray.from_arrays(pa.array(arrays.offsets), values)
 
-    def add_labels(name: str, labels: NDArray[Any] | None, *, per_edge: bool) -> None:
+    def add_labels(name: str, labels: NDArray[Any] | None) -> None:
         if labels is not None:
-            values, marks[name] = _label_values(labels, name)
-            add(name, values, per_edge=per_edge)
+            as_json = name in known and is_json(known[name])
+            values, marks[name] = _label_values(labels, name, as_json=as_json)
+            add(name, values)
 
-    def add_rows(name: str, rows: Floats | None, *, per_edge: bool) -> None:
+    def add_rows(name: str, rows: Floats | None) -> None:
         if rows is not None and rows.shape[1]:
             flat = pa.array(np.ascontiguousarray(rows).reshape(-1))
-            add(name, pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]), per_edge=per_edge)
+            add(name, pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]))
 
-    add(NEIGHBOURS, pa.array(arrays.indices), per_edge=True)
+    add(NEIGHBOURS, pa.array(arrays.indices))
     if arrays.edge_weights is not None:
-        add(EDGE_WEIGHTS, pa.array(arrays.edge_weights), per_edge=True)
-    add_labels(NODE_LABELS, arrays.node_labels, per_edge=False)
-    add_rows(NODE_ATTRIBUTES, arrays.node_attributes, per_edge=False)
-    add_labels(EDGE_LABELS, arrays.edge_labels, per_edge=True)
-    add_rows(EDGE_ATTRIBUTES, arrays.edge_attributes, per_edge=True)
-    fields = [pa.field(name, c.type, metadata=marks.get(name)) for name, c in columns.items()]
-    return pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields))
+        add(EDGE_WEIGHTS, pa.array(arrays.edge_weights))
+    elif EDGE_WEIGHTS in known:
+        add(EDGE_WEIGHTS, pa.array(np.ones(len(arrays.indices))))
+    add_labels(NODE_LABELS, arrays.node_labels)
+    add_rows(NODE_ATTRIBUTES, arrays.node_attributes)
+    add_labels(EDGE_LABELS, arrays.edge_labels)
+    add_rows(EDGE_ATTRIBUTES, arrays.edge_attributes)
+    for name, field in known.items():
+        per_edge = name in _PER_EDGE
+        if name in COLUMNS and not (len(arrays.indices) if per_edge else arrays.offsets[-1]):
+            values = field.type.value_type
+            add(name, pa.array([], values.value_type if per_edge else values))
+            marks[name] = field.metadata
+    names = [name for name in COLUMNS if name in columns]
+    fields = [pa.field(name, columns[name].type, metadata=marks.get(name)) for name in names]
+    return pa.Table.from_arrays([columns[name] for name in names], schema=pa.schema(fields))
+
+
+def is_json(field: Any) -> bool:
+    """Return whether a column holds labels as JSON."""
+    mark = field.metadata or {}
+    return all(mark.get(key) == value for key, value in _JSON_MARK.items())
 
 
 def arrays_of(table: Any) -> Arrays:
@@ -211,13 +229,15 @@ def _first_null(values: Any) -> int:
     return int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
 
 
-def _label_values(labels: NDArray[Any], name: str) -> tuple[Any, Any]:
+def _label_values(labels: NDArray[Any], name: str, *, as_json: bool) -> tuple[Any, Any]:
     """Return an Arrow array of labels, and the mark of how they are written."""
     pa = pyarrow()
     if labels.dtype.kind == "i":
-        return pa.array(labels), None
+        if not as_json:
+            return pa.array(labels), None
+        labels = labels.astype(object)
     kinds = set(map(type, labels))
-    if len(kinds) == 1 and (native := _NATIVE_LABELS.get(kinds.pop())):
+    if not as_json and len(kinds) == 1 and (native := _NATIVE_LABELS.get(kinds.pop())):
         try:
             return pa.array(labels, getattr(pa, native)()), None
         except UnicodeEncodeError:
@@ -251,8 +271,7 @@ def _labels(values: Any, field: Any, carriers: Carriers) -> NDArray[Any]:
     if pa.types.is_signed_integer(values.type):
         return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
     objects = values.to_pylist()
-    mark = field.metadata or {}
-    if all(mark.get(key) == value for key, value in _JSON_MARK.items()):
+    if is_json(field):
         distinct = {text: _hashable(json.loads(text)) for text in set(objects)}
         objects = [distinct[text] for text in objects]
     else:

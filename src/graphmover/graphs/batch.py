@@ -176,12 +176,19 @@ class GraphBatch:
             joined("edge_attributes", counts=n_edges),
         )
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self, *, schema: Any = None) -> Any:
         """Return a ``pyarrow.Table`` with a row per graph, over this batch's own memory.
 
         Its columns are ``neighbours`` (a list per node), and where the batch has them
         ``edge_weights``, ``node_labels``, ``node_attributes``, ``edge_labels`` and
         ``edge_attributes``.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema, optional
+            That of an earlier table, to be continued: where it says so, labels are written
+            as JSON and weights of 1 are written out; columns for which this batch has no
+            nodes or no edges are there, and empty.
 
         Examples
         --------
@@ -190,7 +197,7 @@ class GraphBatch:
         >>> table["neighbours"].to_pylist()
         [[[1], [0, 2], [1]]]
         """
-        return table_of(self._arrays())
+        return table_of(self._arrays(), schema)
 
     @classmethod
     def from_arrow(cls, table: Any) -> GraphBatch:

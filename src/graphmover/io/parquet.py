@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.arrow import COLUMNS, pyarrow
+from graphmover.graphs.arrow import COLUMNS, is_json, pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import TARGET, naming
@@ -71,12 +71,12 @@ def write_parquet(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
     n_graphs, writer = 0, None
     try:
         for chunk in chunks:
-            table = _table(chunk)
+            table = _table(chunk, None if writer is None else writer.schema)
             if writer is None:
                 writer = pq.ParquetWriter(
                     file, table.schema, compression="zstd", write_page_checksum=True
                 )
-            elif table.schema != writer.schema:
+            elif not table.schema.equals(writer.schema, check_metadata=True):
                 raise ValueError(
                     f"from graph {n_graphs} on, the columns are {_kinds(table.schema)}, expected "
                     f"{_kinds(writer.schema)} as before: labels and targets must be of one kind"
@@ -91,9 +91,9 @@ def write_parquet(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
     return n_graphs
 
 
-def _table(chunk: Dataset) -> Any:
+def _table(chunk: Dataset, schema: Any = None) -> Any:
     pa = pyarrow()
-    table = chunk.graphs.to_arrow()
+    table = chunk.graphs.to_arrow(schema=schema)
     if chunk.target is None:
         return table
     target = chunk.target
@@ -108,7 +108,7 @@ def _table(chunk: Dataset) -> Any:
 
 
 def _kinds(schema: Any) -> str:
-    return ", ".join(f"{field.name}: {field.type}" for field in schema)
+    return ", ".join(f"{f.name}: {f.type}{' as JSON' if is_json(f) else ''}" for f in schema)
 
 
 def _target(column: Any) -> NDArray[Any]:
