@@ -76,7 +76,7 @@ def worker(source: Path, device: str, jobs: int) -> tuple[subprocess.Popen[str],
     """Start a process that runs one version, and return it with its tasks."""
     process = subprocess.Popen(
         [sys.executable, "-c", WORKER, device, str(jobs)],
-        env={**os.environ, "PYTHONPATH": str(source)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), *sys.path[1:]])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

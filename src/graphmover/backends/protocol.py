@@ -28,6 +28,7 @@ class Chunking(NamedTuple):
     most: int  # work of one chunk
     n_threads: int | None  # how many chunks are worked on at a time: None is 1, -1 all cores
     release: Callable[[], None] | None = None  # gives back memory after an error or Ctrl-C
+    limit_blas: bool = False  # whether threads call BLAS, which must not start its own
 
 
 class Backend(Protocol[NodesT, PreparedT]):

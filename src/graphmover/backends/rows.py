@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -95,7 +96,7 @@ def _in_chunks(
 
     chunking = backend.chunking(node_counts, prepared, n_jobs)
     # Set once for all chunks: changed in between, BLAS threads get in each other's way.
-    with single_threaded_blas():
+    with single_threaded_blas() if chunking.limit_blas else nullcontext():
         for_each_chunk(
             compute,
             chunking.work,

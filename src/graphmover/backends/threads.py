@@ -59,7 +59,7 @@ class ThreadBackend(Backend[NodeEmbeddings, Side]):
     def chunking(self, node_counts: Ints, prepared: Side, n_jobs: int | None) -> Chunking:
         """Cut graphs into chunks of few nodes, fewer if there are many random graphs."""
         most = min(_CHUNK_NODES, max(1, _CHUNK_PAIRS // max(1, len(prepared.points))))
-        return Chunking(node_counts + 1, most, n_jobs)
+        return Chunking(node_counts + 1, most, n_jobs, limit_blas=True)
 
 
 def _side(nodes: NodeEmbeddings) -> Side:
