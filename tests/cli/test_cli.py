@@ -177,9 +177,9 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (
             1,
             ["info", "no.foo"],
-            "no file no.foo, and .foo is no known ending, expected .parquet, .js",
+            "no file no.foo, and .foo is not a known extension, expected .parquet, .js",
         ),
-        (1, ["info", "x/no.foo"], "there is no file x/no.foo, and .foo is no known ending"),
+        (1, ["info", "x/no.foo"], "there is no file x/no.foo, and .foo is not a known extension"),
         (2, ["embed", "TOY", "-o", "z.xls"], "unknown output format of z.xls"),
         (2, ["embed", "TOY", "-o", "z.npy", "--gamma", "-1"], "--gamma must be a positive number"),
         (

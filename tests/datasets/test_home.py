@@ -116,15 +116,17 @@ def test_the_next_mirror_is_tried(tmp_path, server, mirrors, first):
     ("answer", "reason"),
     [
         ("missing", "404 Not Found$"),
-        ("html", r"no whole zip came, but what starts with b'<html><body>We"),
-        ("broken", "IncompleteRead|no whole zip"),
-        ("short", "no whole zip came"),
+        ("html", r"not a complete zip, it starts with b'<html><body>We"),
+        ("broken", "IncompleteRead|not a complete zip"),
+        ("short", "not a complete zip"),
         ("other", r"holds no MUTAG_A\.txt"),
     ],
 )
 def test_failed_downloads_leave_nothing_and_say_what_to_do(tmp_path, mirrors, answer, reason):
     mirrors(answer)
-    where = rf"no set 'MUTAG' in {re.escape(str(tmp_path))}.*put it there.*/{answer}/MUTAG\.zip: "
+    where = (
+        rf"no data set 'MUTAG' in {re.escape(str(tmp_path))}.*put it there.*/{answer}/MUTAG\.zip: "
+    )
     with pytest.raises(ConnectionError, match=f"{where}.*(?:{reason})"):
         load_dataset("MUTAG", data_home=tmp_path)
     assert names(tmp_path) == []
@@ -153,7 +155,7 @@ def test_a_second_download_must_be_the_same(tmp_path, mirrors):
     load_dataset("MUTAG", data_home=tmp_path)
     (tmp_path / "MUTAG.zip").unlink()
     mirrors("changed")
-    with pytest.raises(ConnectionError, match=r"when it was downloaded before.*delete .*\.sha256"):
+    with pytest.raises(ConnectionError, match=r"in an earlier download.*delete .*\.sha256"):
         load_dataset("MUTAG", data_home=tmp_path)
     assert names(tmp_path) == ["MUTAG.zip.sha256"]
     mirrors("changed", "good")
@@ -164,13 +166,13 @@ def test_a_second_download_must_be_the_same(tmp_path, mirrors):
     check_downloaded(load_dataset("MUTAG", data_home=tmp_path))
 
 
-def test_a_zip_that_changed_on_disk_is_refused(tmp_path, mirrors):
+def test_a_zip_that_changed_on_disk_is_rejected(tmp_path, mirrors):
     mirrors("good")
     load_dataset("MUTAG", data_home=tmp_path)
     write_zip(tmp_path / "MUTAG.zip", name="MUTAG")
     with zipfile.ZipFile(tmp_path / "MUTAG.zip", "a") as archive:
         archive.writestr("more.txt", "")
-    with pytest.raises(ValueError, match=r"MUTAG\.zip is not what was downloaded.*Delete it"):
+    with pytest.raises(ValueError, match=r"MUTAG\.zip differs from the download.*Delete it"):
         load_dataset("MUTAG", data_home=tmp_path)
     (tmp_path / "MUTAG.zip.sha256").unlink()
     check_downloaded(load_dataset("MUTAG", data_home=tmp_path))
@@ -178,7 +180,7 @@ def test_a_zip_that_changed_on_disk_is_refused(tmp_path, mirrors):
 
 def test_without_download(tmp_path, server, mirrors):
     mirrors("good")
-    with pytest.raises(FileNotFoundError, match=r"no set 'MUTAG' in .*put it there"):
+    with pytest.raises(FileNotFoundError, match=r"no data set 'MUTAG' in .*put it there"):
         load_dataset("MUTAG", data_home=tmp_path, download=False)
     assert server.asked == [] and names(tmp_path) == []
 
@@ -189,9 +191,9 @@ def test_without_download(tmp_path, server, mirrors):
 )
 def test_unknown_names_are_not_asked_for(tmp_path, server, mirrors, given, meant):
     mirrors("good")
-    with pytest.raises(FileNotFoundError, match=f"no such set. Did you mean {meant}"):
+    with pytest.raises(FileNotFoundError, match=f"no such data set. Did you mean {meant}"):
         load_dataset(given, data_home=tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"no such set\.$"):
+    with pytest.raises(FileNotFoundError, match=r"no such data set\.$"):
         load_dataset("???", data_home=tmp_path)
     assert server.asked == []
 
@@ -208,7 +210,7 @@ def test_a_zip_that_is_not_there_but_whose_name_is(tmp_path):
 def test_a_folder_is_no_name(tmp_path, monkeypatch):
     write_folder(tmp_path / "TINY")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"The folder beside you goes by \./TINY\.$"):
+    with pytest.raises(FileNotFoundError, match=r"working directory, pass \./TINY\.$"):
         load_dataset("TINY", data_home=tmp_path / "home")
     check_tiny(load_dataset("./TINY"))
 

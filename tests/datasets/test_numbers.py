@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphmover.datasets.numbers import BadLineError, line_of_row, read_table
 
-WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
+INTEGER = re.compile(rb"[+-]?[0-9]{1,18}")
 REAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -22,11 +22,11 @@ def naive_table(text, kind, n_columns):
             continue
         fields = [field.strip(b" \t") for field in line.split(b",")]
         n_columns = n_columns or len(fields)
-        pattern = REAL if kind == "real" else WHOLE
+        pattern = REAL if kind == "real" else INTEGER
         if len(fields) != n_columns or not all(map(pattern.fullmatch, fields)):
             return number
         row = [float(field) if kind == "real" else int(field) for field in fields]
-        if not all(abs(x) < {"real": np.inf, "whole": 2**63, "id": 2**31}[kind] for x in row):
+        if not all(abs(x) < {"real": np.inf, "integer": 2**63, "id": 2**31}[kind] for x in row):
             return number
         rows.append(row)
     return rows
@@ -49,17 +49,17 @@ def check(text, kind, n_columns=None, cuts=()):
 
 characters = st.text(alphabet="0123456789019 ,,,\n\n\r\t+-.eExn\x00\xff", max_size=60)
 cuts = st.lists(st.integers(0, 60), max_size=4)
-kinds = st.sampled_from(["whole", "id", "real"])
+kinds = st.sampled_from(["integer", "id", "real"])
 
 
 @settings(max_examples=1000, deadline=None)
 @given(text=characters, kind=kinds, n_columns=st.sampled_from([None, 1, 2]), cuts=cuts)
-@example(text="1\r\n\r\n2\r3\n\r4", kind="whole", n_columns=1, cuts=[2, 3, 4])
+@example(text="1\r\n\r\n2\r3\n\r4", kind="integer", n_columns=1, cuts=[2, 3, 4])
 @example(text="\ufeff1,2\n3", kind="real", n_columns=None, cuts=[1, 2])
-@example(text="1\n" * 9 + ",,,,,,,,,", kind="whole", n_columns=None, cuts=[])
+@example(text="1\n" * 9 + ",,,,,,,,,", kind="integer", n_columns=None, cuts=[])
 @example(text="2147483647\n-2147483647\n2147483648", kind="id", n_columns=1, cuts=[])
 @example(
-    text="9" * 18 + "\n" + "-" + "9" * 18 + "\n" + "0" * 19, kind="whole", n_columns=1, cuts=[]
+    text="9" * 18 + "\n" + "-" + "9" * 18 + "\n" + "0" * 19, kind="integer", n_columns=1, cuts=[]
 )
 def test_any_text(text, kind, n_columns, cuts):
     check(text.encode("utf-8"), kind, n_columns, cuts)
@@ -95,5 +95,5 @@ def test_signs_of_zeros():
 
 def test_nothing():
     for pieces in ([], [b""], [b"\n\r\n \t"]):
-        assert read_table(pieces, "whole", 2).shape == (0, 2)
+        assert read_table(pieces, "integer", 2).shape == (0, 2)
         assert read_table(pieces, "real").shape == (0, 1)

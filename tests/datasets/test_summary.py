@@ -45,6 +45,6 @@ def test_labels_attributes_weights_and_real_targets():
     assert summarise(data.graphs).target is None
 
 
-def test_a_collection_of_nothing_is_refused():
+def test_a_collection_of_nothing_is_rejected():
     with pytest.raises(ValueError, match="holds no graphs"):
         summarise(gm.as_graph_batch([path(2)])[:0])

@@ -770,9 +770,9 @@ def test_all_formats_agree(drawn):
 @pytest.mark.parametrize(
     "source, hint",
     [
-        ("x.parquet", r"gm.read_graphs\(path\).graphs, or through transform_to$"),
-        (Path("x.parquet"), r"gm.read_graphs\(path\).graphs, or through transform_to$"),
-        (["x.parquet"], r"gm.read_graphs\(path\).graphs, or through transform_to$"),
+        ("x.parquet", r"gm.read_graphs\(path\).graphs, or pass it to transform_to$"),
+        (Path("x.parquet"), r"gm.read_graphs\(path\).graphs, or pass it to transform_to$"),
+        (["x.parquet"], r"gm.read_graphs\(path\).graphs, or pass it to transform_to$"),
         (gm.make_graph_families(60, random_state=0), "of a Dataset: data.graphs$"),
     ],
 )

@@ -292,7 +292,7 @@ def test_a_folder_of_gml(tmp_path):
     assert read(tmp_path).graphs.node_labels is None
 
 
-def test_graphml_that_expands_without_end_is_refused(tmp_path):
+def test_graphml_that_expands_without_end_is_rejected(tmp_path):
     entities = "".join(f'<!ENTITY a{i + 1} "{f"&a{i};" * 10}">' for i in range(9))
     bomb = f'<!DOCTYPE x [<!ENTITY a0 "ha">{entities}]><graphml>&a9;</graphml>'
     (tmp_path / "x.graphml").write_text(bomb)
@@ -369,7 +369,10 @@ def test_edges_of_a_csv_have_labels_and_attributes(tmp_path):
         ({"nodes": NODES, "edges": EDGES + "b,c,x\n"}, "edges.csv, line 4: weight is 'x', expec"),
         ({"nodes": NODES, "edges": EDGES + "b,c,nan\n"}, "line 4: weight is empty or NaN, exp"),
         ({"nodes": NODES, "edges": EDGES + "b,c\n"}, "edges.csv cannot be read as CSV"),
-        ({"nodes": NODES + "c,2,N,1,1\n", "edges": EDGES}, "nodes.csv, line 6: 'c' stands"),
+        (
+            {"nodes": NODES + "c,2,N,1,1\n", "edges": EDGES},
+            "nodes.csv, line 6: 'c' is in an earlier",
+        ),
         ({"nodes": NODES + "e,2,N,,1\n", "edges": EDGES}, "nodes.csv, line 6: x is empty or NaN"),
         ({"nodes": NODES, "edges": EDGES, "graphs": "graph\n1\n"}, "line 3: 2 is not in"),
         ({"edges": EDGES}, "holds no file nodes.csv"),
@@ -390,7 +393,7 @@ def test_a_table_of_a_folder_is_not_the_folder(tmp_path):
         read(tmp_path, target_column="y")
 
 
-def test_what_is_there_and_of_no_known_format_is_told(tmp_path, monkeypatch):
+def test_what_is_there_and_of_no_known_format_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("graphs.json", "x.npz", "noending"):
         (tmp_path / name).write_bytes(b"PK\x03\x04")
@@ -400,7 +403,7 @@ def test_what_is_there_and_of_no_known_format_is_told(tmp_path, monkeypatch):
         (tmp_path / name).unlink()
     for source in ("graphs.json", "./x.npz", tmp_path / "x.npz"):
         with pytest.raises(
-            FileNotFoundError, match=r"no file .*, and \.\w+ is no known ending, exp"
+            FileNotFoundError, match=r"no file .*, and \.\w+ is not a known extension, exp"
         ):
             read(source)
     (tmp_path / "empty").mkdir()
@@ -459,14 +462,14 @@ def test_a_missing_or_empty_file_is_named(tmp_path, ending):
         read(tmp_path / f"x{ending}")
 
 
-def test_other_sources_and_arguments_are_refused(tmp_path, families):
+def test_other_sources_and_arguments_are_rejected(tmp_path, families):
     with pytest.raises(ValueError, match=r"it must end in .parquet, .jsonl"):
         gm.write_graphs(families, tmp_path / "x.xls")
     with pytest.raises(TypeError, match="type int, expected a path"):
         list(gm.iter_batches(3))
     with pytest.raises(ValueError, match="batch_size must be at least 1"):
         gm.iter_batches(families, 0)
-    with pytest.raises(ValueError, match="target_column='y' goes with a file"):
+    with pytest.raises(ValueError, match="target_column='y' is for files, got"):
         gm.iter_batches(families, target_column="y")
     with pytest.raises(TypeError, match="graphs: graph 11: got an object of type str"):
         list(gm.iter_batches([gm.Graph(1, [])] * 11 + ["x"], 10))
@@ -498,7 +501,7 @@ NODE_LINK = st.fixed_dictionaries(
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=150, deadline=None)
 @given(st.lists(NODE_LINK | VALUES, max_size=3))
-def test_made_up_json_is_read_or_refused(tmp_path_factory, objects):
+def test_made_up_json_is_read_or_rejected(tmp_path_factory, objects):
     path = tmp_path_factory.mktemp("json") / "x.jsonl"
     path.write_text("".join(json.dumps(value) + "\n" for value in objects))
     try:

@@ -1,4 +1,4 @@
-"""Collections of graphs: files in many formats, and random graphs for demonstrations."""
+"""Collections of graphs: files in many formats, and random graph families."""
 
 from graphmover.datasets.catalogue import DatasetInfo, catalogue
 from graphmover.datasets.families import make_graph_families

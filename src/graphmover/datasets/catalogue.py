@@ -1,4 +1,4 @@
-"""What the TU collection holds: a table of its sets, known without any download."""
+"""The catalogue of the TU collection, available without any download."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-#: The categories under which the collection lists its sets.
+#: The categories of the collection.
 CATEGORIES = ("bioinformatics", "molecules", "social", "synthetic", "vision")
 
 
 class DatasetInfo(NamedTuple):
-    """One set of the TU collection, as the collection describes it.
+    """One data set of the TU collection, as the collection describes it.
 
     Attributes
     ----------
@@ -23,17 +23,17 @@ class DatasetInfo(NamedTuple):
         "bioinformatics", "molecules", "social", "synthetic" or "vision".
     n_graphs : int
     n_classes : int
-        0 for a set with real targets.
+        0 for a data set with real targets.
     n_targets : int
-        Real targets per graph; 0 for a set with classes.
+        Real targets per graph; 0 for a data set with classes.
     mean_nodes, mean_edges : float
         Per graph; an edge counts once.
     node_labels, edge_labels : bool
     node_attributes, edge_attributes : int
-        How many real numbers per node and per edge.
+        Real numbers per node and per edge.
     temporal : bool
-        Whether labels and edges have times. The collection says neither how many nor how
-        they are written, so such a set has neither labels nor attributes here.
+        Whether labels and edges have timestamps. The collection does not document them, so
+        such a data set has neither labels nor attributes here.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def catalogue(
     max_graphs: int | None = None,
     node_labels: bool | None = None,
 ) -> list[DatasetInfo]:
-    """List the sets of the TU collection, all of them or those that fit.
+    """List the data sets of the TU collection, or those that match all criteria.
 
     Parameters
     ----------
     contains : str, optional
-        A part of the name, in upper or lower case.
+        A part of the name; case is ignored.
     category : str, optional
         "bioinformatics", "molecules", "social", "synthetic" or "vision".
     max_graphs : int, optional
@@ -80,7 +80,7 @@ def catalogue(
     Returns
     -------
     list of DatasetInfo
-        By name. ``pandas.DataFrame(catalogue())`` is a table with named columns.
+        Sorted by name. ``pandas.DataFrame(catalogue())`` is a table with named columns.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def catalogue(
         raise ValueError(f"category must be one of {', '.join(CATEGORIES)}, got {category!r}")
     return [
         info
-        for info in _all_sets()
+        for info in _all_data_sets()
         if (contains is None or contains.lower() in info.name.lower())
         and (category is None or info.category == category)
         and (max_graphs is None or info.n_graphs <= max_graphs)
@@ -101,19 +101,19 @@ def catalogue(
 
 
 def is_in_catalogue(name: str) -> bool:
-    """Tell whether the collection has a set of exactly that name."""
-    return any(info.name == name for info in _all_sets())
+    """Return whether the collection has a data set of exactly that name."""
+    return any(info.name == name for info in _all_data_sets())
 
 
 def did_you_mean(name: str) -> str:
-    """Ask, as the end of a message, for names of the collection that are near, if any are."""
-    by_lower_case = {info.name.lower(): info.name for info in _all_sets()}
+    """Return a question about similar names, to end a message, or an empty string."""
+    by_lower_case = {info.name.lower(): info.name for info in _all_data_sets()}
     meant = [by_lower_case[match] for match in get_close_matches(name.lower(), by_lower_case)]
     return f" Did you mean {' or '.join(meant)}?" if meant else ""
 
 
 @cache
-def _all_sets() -> tuple[DatasetInfo, ...]:
+def _all_data_sets() -> tuple[DatasetInfo, ...]:
     table = files("graphmover.datasets").joinpath("tu_catalogue.csv").read_text(encoding="utf-8")
     return tuple(_parsed(row) for row in csv.DictReader(table.splitlines()))
 

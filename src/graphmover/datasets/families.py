@@ -1,10 +1,10 @@
-"""Families of random graphs that degrees do not tell apart and global structure does.
+"""Families of random graphs that differ in global structure but not in degrees.
 
-The nodes of a graph stand at even steps on a circle. A family is a kernel: the weight of
-an edge between two positions. Kernels are balanced, so that every node expects the same
-degree, and nodes get random strengths where the kernel would make degrees less varied
-than in the `random` family. Then exactly as many edges are drawn as the number of nodes
-demands, whatever the family, and the nodes are renumbered at random.
+The nodes of a graph are evenly spaced on a circle. A family is a kernel: the weight of an edge
+between two positions. Kernels are balanced, so that every node has the same expected degree,
+and nodes get random strengths if the kernel makes degrees less varied than in the `random`
+family. The number of edges depends on the number of nodes alone, and the nodes are renumbered
+at random.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from graphmover.graphs.dataset import Dataset
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Entries of the (graphs, nodes, nodes) arrays that are held at once.
+#: The most entries of a (graphs, nodes, nodes) array in memory.
 _CHUNK_ENTRIES = 2_000_000
 _BALANCING_STEPS = 20
 _MAX_SPREAD = 1.0
@@ -52,7 +52,7 @@ def _four_communities(x: Floats, y: Floats) -> Floats:
 
 
 def _outpost(x: Floats, y: Floats) -> Floats:
-    """One community of a quarter of the nodes, the rest is the other."""
+    """Two communities, one of them a quarter of the nodes."""
     return np.where((x < 0.25) == (y < 0.25), 1.0, 0.03)
 
 
@@ -111,18 +111,17 @@ def make_graph_families(
 ) -> Dataset | tuple[GraphBatch, NDArray[np.int64]]:
     """Draw random graphs of six families that differ in global structure alone.
 
-    Numbers of nodes and edges are drawn without regard to the family, and degrees are
-    spread alike in all of them: a degree histogram tells the families apart no better
-    than chance. The families are `random` (Erdos-Renyi), `ring` (a small world),
-    `two communities`, `four communities`, `outpost` (a small community beside a large
-    one) and `hierarchy` (two communities of two).
+    Numbers of nodes and edges do not depend on the family, and degrees have the same spread
+    in all of them: a classifier of degree histograms is no better than chance. The families
+    are `random` (Erdos-Renyi), `ring` (a small world), `two communities`, `four communities`,
+    `outpost` (a small community beside a large one) and `hierarchy` (two communities of two).
 
     Parameters
     ----------
     n_graphs : int, default=600
-        Shared among the families as evenly as it allows, in random order.
+        Divided among the families as evenly as possible, in random order.
     min_nodes, max_nodes : int, default=30 and 60
-        The number of nodes n is drawn evenly between them, both included.
+        The number of nodes n is drawn uniformly between them, both included.
     mean_degree : float, default=8.0
         Every graph has ``round(mean_degree * n / 2)`` edges.
     random_state : int, Generator, RandomState or None, default=None
@@ -169,8 +168,8 @@ def make_graph_families(
 
 
 def _check_arguments(n_graphs: int, min_nodes: int, max_nodes: int, mean_degree: float) -> None:
-    whole = {"n_graphs": n_graphs, "min_nodes": min_nodes, "max_nodes": max_nodes}
-    for name, value in whole.items():
+    counts = {"n_graphs": n_graphs, "min_nodes": min_nodes, "max_nodes": max_nodes}
+    for name, value in counts.items():
         require_whole(name, value, least=1)
     if max_nodes < min_nodes:
         raise ValueError(f"max_nodes must be at least min_nodes = {min_nodes}, got {max_nodes}")
@@ -186,7 +185,7 @@ def _check_arguments(n_graphs: int, min_nodes: int, max_nodes: int, mean_degree:
 def _balanced_weights(
     kernel: Callable[[Floats, Floats], Floats], n_nodes: int, mean_degree: float
 ) -> Floats:
-    """Weights w, scaled until all nodes expect the mean degree if edges have 1 - exp(-w)."""
+    """Scale weights w until all expected degrees are equal, for edge probabilities 1 - exp(-w)."""
     x = np.arange(n_nodes) / n_nodes
     weights = kernel(x[:, np.newaxis], x)
     np.fill_diagonal(weights, 0)
@@ -198,10 +197,10 @@ def _balanced_weights(
 
 
 def _spread(weights: Floats, mean_degree: float) -> float:
-    """How widely log strengths must spread for degrees to vary as in a random graph.
+    """Return the spread of log strengths for which degrees vary as in a random graph.
 
-    A degree is a sum of draws with probabilities p, of variance sum of p - p**2, which is
-    largest when all p are equal. Strengths make up for the rest: they change a degree by
+    A degree is a sum of Bernoulli draws with probabilities p, of variance sum of p - p**2, which
+    is largest when all p are equal. Strengths make up the difference: they change a degree by
     about sum of dp / d(log w).
     """
     p = -np.expm1(-weights)
@@ -215,8 +214,8 @@ def _draw_edges(
 ) -> Ints:
     """Draw edges by weight without replacement; shape (n_graphs, n_edges, 2).
 
-    Each pair of nodes waits an exponential time at the rate of its weight: the first ones
-    are the sample.
+    Each pair of nodes draws an exponential waiting time at the rate of its weight; those with
+    the shortest times are the sample (Efraimidis and Spirakis 2006).
     """
     n_nodes = len(weights)
     u, v = np.triu_indices(n_nodes, 1)

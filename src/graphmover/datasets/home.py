@@ -1,4 +1,4 @@
-"""Where sets lie: names into paths, and what is not there yet into a download."""
+"""Names of data sets to paths, and downloads of those that are missing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from graphmover._utils.files import replacing
 from graphmover.datasets.catalogue import did_you_mean, is_in_catalogue
 from graphmover.datasets.tu_files import file_digest
 
-#: Tried in this order. The first is the collection's own; the second, a repository of public
-#: research code, has the smaller sets of the collection, pinned to one state.
+#: Tried in this order. The first is the collection's own server; the second, a repository of
+#: public research code pinned to one commit, has the smaller data sets.
 MIRRORS = (
     "https://www.chrsmrrs.com/graphkerneldatasets/",
     "https://raw.githubusercontent.com/bknyaz/graph_nn/"
     "42424688d23f34f6b6e9b4c110f3381c02198312/data/",
 )
 _BY_HAND = "https://chrsmrrs.github.io/datasets/"
-_ELSEWHERE = "name the folder it is in by data_home or the environment variable GRAPHMOVER_DATA"
-_TIMEOUT = 30  # seconds without a byte
+_ELSEWHERE = "pass its folder as data_home or in the environment variable GRAPHMOVER_DATA"
+_TIMEOUT = 30  # seconds without data
 
 
 def cache_folder() -> Path:
@@ -36,7 +36,7 @@ def locate(
     *,
     download: bool,
 ) -> Path:
-    """Return the folder or zip of a set; fetch it where it has a name and is not there."""
+    """Return the folder or zip of a data set; download a named one that is missing."""
     given = os.fspath(name_or_path)
     if not _is_name(name_or_path):
         path = Path(given).expanduser()
@@ -51,7 +51,7 @@ def locate(
         if found.suffix == ".zip":
             _verify(found)
         return found
-    _refuse_unknown(given, home)
+    _require_known(given, home)
     if not download:
         raise FileNotFoundError(_missing(given, home))
     return _fetch(given, home)
@@ -60,7 +60,7 @@ def locate(
 def is_known_name(
     source: str | os.PathLike[str], data_home: str | os.PathLike[str] | None = None
 ) -> bool:
-    """Tell whether a source is a name, and of a set that is there or can be fetched."""
+    """Return whether a source is the name of a data set that is there or can be downloaded."""
     name = os.fspath(source)
     return _is_name(source) and (is_in_catalogue(name) or _find(name, _home(data_home)) is not None)
 
@@ -79,33 +79,33 @@ def _home(data_home: str | os.PathLike[str] | None) -> Path:
 
 
 def _find(name: str, home: Path) -> Path | None:
-    """Return the zip or the folder of that name, if it is there."""
+    """Return the zip or the folder of that name, if it exists."""
     for path in (home / f"{name}.zip", home / name / f"{name}.zip"):
         if path.is_file():
             return path
     return home / name if (home / name / f"{name}_A.txt").is_file() else None
 
 
-def _refuse_unknown(name: str, home: Path) -> None:
+def _require_known(name: str, home: Path) -> None:
     if is_in_catalogue(name):
         return
     if os.path.isdir(name):
-        hint = f" The folder beside you goes by ./{name}."
+        hint = f" To load the folder in the working directory, pass ./{name}."
     else:
         hint = did_you_mean(name)
     raise FileNotFoundError(
         f"{_not_there(name, home)}: put it there, or {_ELSEWHERE}. The TU collection has no "
-        f"such set.{hint}"
+        f"such data set.{hint}"
     )
 
 
 def _not_there(name: str, home: Path) -> str:
-    return f"no set {name!r} in {home}, neither as {name}.zip nor as a folder {name}"
+    return f"no data set {name!r} in {home}, neither as {name}.zip nor as a folder {name}"
 
 
 def _missing(name: str, home: Path) -> str:
-    fetched = f"Get {name}.zip from {_BY_HAND} and put it there"
-    return f"{_not_there(name, home)}. {fetched}, or {_ELSEWHERE}"
+    by_hand = f"Download {name}.zip from {_BY_HAND} and put it there"
+    return f"{_not_there(name, home)}. {by_hand}, or {_ELSEWHERE}"
 
 
 def _fetch(name: str, home: Path) -> Path:
@@ -116,7 +116,7 @@ def _fetch(name: str, home: Path) -> Path:
         url = f"{mirror}{name}.zip"
         try:
             _download(url, target)
-        except (OSError, ValueError) as error:  # all that requests raises is an OSError
+        except (OSError, ValueError) as error:  # errors of requests are OSErrors
             failures.append(_reason(error, url))
         else:
             return target
@@ -125,7 +125,7 @@ def _fetch(name: str, home: Path) -> Path:
 
 
 def _reason(error: Exception, url: str) -> str:
-    """Say shortly why a download failed."""
+    """Summarise why a download failed."""
     from requests import ConnectionError as Unconnected
     from requests import HTTPError, Timeout
 
@@ -137,7 +137,7 @@ def _reason(error: Exception, url: str) -> str:
 
 
 def _download(url: str, target: Path) -> None:
-    """Fetch a zip, whole and as it was the last time, or leave nothing behind."""
+    """Download a zip atomically; its SHA-256 must be the one recorded before, if any."""
     import pooch
 
     fetch = pooch.HTTPDownloader(progressbar=True, chunk_size=1 << 16, timeout=_TIMEOUT)
@@ -150,8 +150,8 @@ def _download(url: str, target: Path) -> None:
         recorded = _recorded(target)
         if recorded not in {None, digest}:
             raise ValueError(
-                f"its SHA-256 is {digest}, but {recorded} when it was downloaded before; if "
-                f"that is as it should be, delete {_record(target)}"
+                f"its SHA-256 is {digest}, but was {recorded} in an earlier download; if the "
+                f"change is expected, delete {_record(target)}"
             )
     if recorded is None:
         with replacing(_record(target)) as file:
@@ -159,20 +159,20 @@ def _download(url: str, target: Path) -> None:
 
 
 def _require_zip(draft: Path, name: str) -> None:
-    """Refuse error pages and downloads cut short: the table of a zip stands at its end."""
+    """Reject error pages and truncated downloads: the directory of a zip is at its end."""
     try:
         with zipfile.ZipFile(draft) as archive:
             members = archive.namelist()
     except (zipfile.BadZipFile, OSError) as error:
         with draft.open("rb") as stream:
             start = stream.read(40)
-        raise ValueError(f"no whole zip came, but what starts with {start!r} ({error})") from None
+        raise ValueError(f"not a complete zip, it starts with {start!r} ({error})") from None
     if not any(member.rpartition("/")[2] == f"{name}_A.txt" for member in members):
-        raise ValueError(f"the zip that came holds no {name}_A.txt")
+        raise ValueError(f"the downloaded zip holds no {name}_A.txt")
 
 
 def _record(path: Path) -> Path:
-    """Return where the SHA-256 of a download is written, as ``sha256sum -c`` reads it."""
+    """Return the file with the SHA-256 of a download, in the format of ``sha256sum -c``."""
     return path.with_name(f"{path.name}.sha256")
 
 
@@ -185,13 +185,13 @@ def _recorded(path: Path) -> str | None:
 
 
 def _verify(path: Path) -> None:
-    """Refuse a zip that is not what was downloaded; one put there by hand has no record."""
+    """Reject a zip that differs from the one downloaded; one put there by hand has no record."""
     recorded = _recorded(path)
     if recorded is None:
         return
     digest = file_digest(path)
     if digest != recorded:
         raise ValueError(
-            f"{path} is not what was downloaded: its SHA-256 is {digest}, expected {recorded}. "
+            f"{path} differs from the download: its SHA-256 is {digest}, expected {recorded}. "
             f"Delete it to download it again, or delete {_record(path)} if the change is yours"
         )

@@ -1,10 +1,9 @@
-"""Tables of numbers out of text: a row per line, commas between numbers, nothing else.
+"""Parse tables of numbers from text: a row per line, commas between numbers, nothing else.
 
-Text comes in blocks of whole lines, so that a file of any size needs memory for one block and
-for its numbers. The kernels read bytes; where a line is not what it should be they tell which,
-and the message is made from its text, outside of them. Floats come out as Python reads them:
-a number with few digits is exact in one multiplication or division of doubles (Clinger 1990),
-the others are left to `float`.
+Text comes in blocks of complete lines, so a file of any size needs memory for one block and for
+its numbers. The kernels read bytes and return the position of a bad line; the message is made
+from its text, outside of them. Floats are equal to Python's: a number with few digits is exact
+in one multiplication or division of doubles (Clinger 1990), all others are left to `float`.
 """
 
 from __future__ import annotations
@@ -19,47 +18,47 @@ from numpy.typing import NDArray
 
 from graphmover._utils.jit import JIT
 
-#: Whole numbers, those that fit 32 bits, and finite real numbers.
-Kind = Literal["whole", "id", "real"]
+#: Integers, integers that fit 32 bits, and finite real numbers.
+Kind = Literal["integer", "id", "real"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SPACE, _TAB, _NEWLINE, _RETURN, _COMMA = 32, 9, 10, 13, 44
 _PLUS, _MINUS, _POINT, _ZERO, _NINE, _E, _SMALL_E = 43, 45, 46, 48, 57, 69, 101
 
-#: Below 10**18 a sum of digits never leaves 64 bits.
+#: Integers below 10**18 never overflow 64 bits.
 _MOST_DIGITS = 18
-#: Whole numbers below 2**53 and powers of ten up to 10**22 are doubles.
+#: Integers below 2**53 and powers of ten up to 10**22 are exact as doubles.
 _EXACT = 2.0**53
 _POWERS = 10.0 ** np.arange(23)
-_FAR = 10**9  # an exponent that stands for: leave it to `float`
+_FAR = 10**9  # an exponent that means: leave the number to `float`
 
 
 _PATTERNS = {
-    "whole": re.compile(rb"[+-]?[0-9]{1,18}"),
+    "integer": re.compile(rb"[+-]?[0-9]{1,18}"),
     "id": re.compile(rb"[+-]?[0-9]{1,18}"),
     "real": re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"),
 }
-_WORDS = {"whole": "a whole number", "id": "a whole number", "real": "a finite number"}
-_TYPES = {"whole": np.int64, "id": np.int32, "real": np.float64}
+_WORDS = {"integer": "an integer", "id": "an integer", "real": "a finite number"}
+_TYPES = {"integer": np.int64, "id": np.int32, "real": np.float64}
 
 
 class BadLineError(ValueError):
-    """A line that is not what it should be: its number, from 1, and what is wrong."""
+    """A malformed line: its number, from 1, and what is wrong."""
 
     def __init__(self, number: int, complaint: str) -> None:
         super().__init__(f"line {number}: {complaint}")
 
 
 class _Outcome(NamedTuple):
-    """What a kernel made of a block."""
+    """The result of a kernel for a block."""
 
     n_rows: int  #: lines with numbers
     n_lines: int  #: lines in all, up to the first bad one
-    bad_start: int  #: where the first bad line starts, or -1
+    bad_start: int  #: offset of the first bad line, or -1
 
 
 def read_table(pieces: Iterable[bytes], kind: Kind, n_columns: int | None = None) -> NDArray[Any]:
-    """Read a table whose rows all have ``n_columns`` numbers, or as many as the first.
+    """Read a table whose rows all have ``n_columns`` numbers, or as many as the first row.
 
     Empty lines are skipped.
 
@@ -69,7 +68,7 @@ def read_table(pieces: Iterable[bytes], kind: Kind, n_columns: int | None = None
     """
     tables = []
     n_lines, wanted = 0, n_columns
-    for block in whole_lines(pieces):
+    for block in complete_lines(pieces):
         if wanted is None:
             wanted = _fields_of_first_row(block)
             if wanted is None:  # only empty lines so far
@@ -90,12 +89,12 @@ def read_table(pieces: Iterable[bytes], kind: Kind, n_columns: int | None = None
     return np.concatenate(tables) if tables else np.empty((0, wanted or 1), _TYPES[kind])
 
 
-def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut a stream of bytes into blocks that end where a line ends; end the last line too."""
-    held = [b""]  # joined only where a line ends: lines may be as long as they like
+def complete_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Regroup a stream of bytes into blocks of complete lines; terminate the last line."""
+    held = [b""]  # joined only at the end of a line: lines may be of any length
     mark = _BYTE_ORDER_MARK
     for piece in pieces:
-        # A carriage return at the very end may be the first half of a line's end.
+        # A carriage return at the very end may be the first half of a line break.
         end = (piece.rfind(b"\n") + 1) or (piece.rfind(b"\r", 0, max(len(piece) - 1, 0)) + 1)
         if not end:
             held.append(piece)
@@ -108,12 +107,12 @@ def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def line_of_row(pieces: Iterable[bytes], row: int) -> int:
-    """Return the number of the line, from 1, on which a row of a table stands."""
-    return next(_rows(whole_lines(pieces), row))[0]
+    """Return the line number, from 1, of a row of a table."""
+    return next(_rows(complete_lines(pieces), row))[0]
 
 
 def _rows(blocks: Iterable[bytes], first: int) -> Iterator[tuple[int, bytes]]:
-    """Yield lines that are rows with their numbers, from row ``first`` on."""
+    """Yield non-empty lines with their line numbers, from row ``first`` on."""
     number, row = 0, 0
     for block in blocks:
         for line in block.splitlines():
@@ -153,12 +152,12 @@ def _shown(text: bytes) -> str:
 def _parse(block: bytes, kind: Kind, n_columns: int) -> tuple[NDArray[Any], _Outcome]:
     text = np.frombuffer(block, np.uint8)
     n_ends = block.count(b"\n") + block.count(b"\r")
-    # A number and its comma take two bytes: many columns leave room for few rows.
+    # A number and its comma take two bytes, which bounds the number of rows.
     shape = (min(n_ends, len(block) // (2 * n_columns)) + 1, n_columns)
     if kind != "real":
-        wholes = np.empty(shape, np.int64)
-        outcome = _Outcome(*_parse_wholes(text, wholes))
-        return wholes[: outcome.n_rows], outcome
+        integers = np.empty(shape, np.int64)
+        outcome = _Outcome(*_parse_integers(text, integers))
+        return integers[: outcome.n_rows], outcome
     reals = np.empty(shape, np.float64)
     hard = np.empty((len(block) // 4 + 1, 3), np.int64)  # the shortest is 1e23
     *counts, n_hard = _parse_reals(text, reals, _POWERS, hard)
@@ -169,7 +168,7 @@ def _parse(block: bytes, kind: Kind, n_columns: int) -> tuple[NDArray[Any], _Out
     return reals[: outcome.n_rows], outcome
 
 
-# The kernels look ahead without asking whether the text ends: its last byte ends a line.
+# The kernels look ahead without bounds checks: the last byte of the text ends a line.
 
 
 @njit(**JIT)
@@ -191,7 +190,7 @@ def _after_line(text, i):
 
 
 @njit(**JIT)
-def _parse_wholes(text, out):
+def _parse_integers(text, out):
     """Fill ``out`` from the text; return an `_Outcome`."""
     i, row, line, last = 0, 0, 0, out.shape[1] - 1
     while i < len(text):

@@ -1,7 +1,7 @@
-"""Sets that were parsed before, as plain arrays in the cache folder.
+"""A cache of parsed data sets, as plain arrays in the cache folder.
 
-An entry is found by a hash of the set's files, so that it never outlives them. What cannot be
-read is made again, and what cannot be written is not kept: the cache is never needed.
+The key of an entry is a hash of the data set's files, so a change to them invalidates it. An
+entry that cannot be read is made again, and one that cannot be written is skipped.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from graphmover.datasets.tu_files import BROKEN
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 
-#: Raise it when the same files give other arrays than before.
+#: Increase it when the same files give other arrays than before.
 _VERSION = 1
 
-#: Smaller sets are parsed faster than a second file is opened.
+#: Smaller data sets are parsed faster than a second file is opened.
 LEAST_BYTES = 1 << 20
 
 _NUMBERS = ("offsets", "indptr", "indices", "node_attributes", "edge_attributes")
@@ -32,18 +32,18 @@ _UNREADABLE = (*BROKEN, KeyError, TypeError)
 
 
 def load_parsed(name: str, digest: str) -> Dataset | None:
-    """Return the set of that content, or None where it is not in the cache."""
+    """Return the data set with that hash, or None if it is not in the cache."""
     try:
         with _entry(name, digest).open("rb") as stream:
             arrays = np.load(stream, allow_pickle=False)
-            is_whole = isinstance(arrays, Mapping) and set(arrays["contents"]) == set(arrays)
-            return _from_arrays(name, arrays) if is_whole else None
+            is_complete = isinstance(arrays, Mapping) and set(arrays["contents"]) == set(arrays)
+            return _from_arrays(name, arrays) if is_complete else None
     except _UNREADABLE:
         return None
 
 
 def store_parsed(dataset: Dataset, digest: str) -> None:
-    """Keep a set, instead of what was kept under its name; do nothing if that cannot be."""
+    """Cache a data set in place of older entries of its name; ignore failures to write."""
     entry = _entry(dataset.name, digest)
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Dataset:
 
 
 def as_labels(columns: NDArray[np.int64]) -> NDArray[Any]:
-    """Turn a table into one label per row: a number, or a tuple where there are several."""
+    """Turn a table into one label per row: a number, or a tuple if there are several columns."""
     if columns.shape[1] == 1:
         return columns[:, 0]
     tuples = np.empty(len(columns), dtype=object)

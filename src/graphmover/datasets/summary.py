@@ -1,4 +1,4 @@
-"""A collection of graphs in numbers, read piece by piece."""
+"""Statistics of a collection of graphs, read batch by batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphmover.nodes.labels import label_codes
 
 @dataclass
 class Spread:
-    """The sum, the extremes and the mean of one number per graph."""
+    """Sum, minimum, maximum and mean of one number per graph."""
 
     total: int = 0
     least: int = 0
@@ -24,7 +24,7 @@ class Spread:
     mean: float = 0.0
 
     def add(self, values: NDArray[np.int64], n_before: int) -> None:
-        """Take further values into account."""
+        """Add further values."""
         if not len(values):
             return
         self.least = int(min(values.min(), self.least)) if n_before else int(values.min())
@@ -35,7 +35,7 @@ class Spread:
 
 @dataclass
 class Summary:
-    """What `summarise` returns.
+    """The result of `summarise`.
 
     Attributes
     ----------
@@ -53,10 +53,10 @@ class Summary:
     edge_attributes : int
         Numbers per edge.
     target : dict or None
-        ``{"classes": {name: graphs}}``, the most frequent first; or of real values
+        ``{"classes": {name: graphs}}``, the most frequent first; or for real values
         ``{"least": float, "most": float, "mean": float}``.
     node_histogram, degree_histogram : dict
-        How many graphs have that many nodes, and how many nodes that many neighbours.
+        How many graphs have how many nodes, and how many nodes have how many neighbours.
     """
 
     graphs: int = 0
@@ -73,12 +73,12 @@ class Summary:
     degree_histogram: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values only."""
+        """Return a dictionary of plain values, for JSON."""
         return asdict(self)
 
 
 def summarise(source: Any, *, target_column: str | None = None) -> Summary:
-    """Count what a collection of graphs holds.
+    """Summarise a collection of graphs.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _component_counts(graphs: GraphBatch) -> NDArray[np.int64]:
 
 
 def _count(counter: Counter[int], values: NDArray[np.int64]) -> None:
-    """Count values by the power of two at or below them; 0 for itself."""
+    """Count values by the power of two at or below them; 0 has its own bin."""
     powers = np.frexp(values.astype(np.float64))[1]
     for power, count in enumerate(np.bincount(powers).tolist()):
         if count:

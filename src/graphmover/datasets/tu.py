@@ -1,13 +1,13 @@
 """Graph collections in the text format of TU Dortmund (Morris et al. 2020).
 
-A set NAME is a folder, or a zip of one, with a number or a comma-separated row of
-numbers on each line of each file:
+A data set NAME is a folder, or a zip of one. Each line of each file holds a number or a
+comma-separated row of numbers:
 
 - ``NAME_A.txt``: an edge, as two node ids; ids start at 1 and run through all graphs
 - ``NAME_graph_indicator.txt``: the graph id of each node
-- ``NAME_node_labels.txt``, ``NAME_node_attributes.txt``: of each node (optional)
-- ``NAME_edge_labels.txt``, ``NAME_edge_attributes.txt``: of each line of A (optional)
-- ``NAME_graph_labels.txt`` or ``NAME_graph_attributes.txt``: of each graph (optional)
+- ``NAME_node_labels.txt``, ``NAME_node_attributes.txt``: a line per node (optional)
+- ``NAME_edge_labels.txt``, ``NAME_edge_attributes.txt``: a line per line of A (optional)
+- ``NAME_graph_labels.txt`` or ``NAME_graph_attributes.txt``: a line per graph (optional)
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from graphmover.datasets.tu_files import PARTS, TUFiles, opened
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 
-if TYPE_CHECKING:  # Numba takes its time, and is needed where something is parsed
+if TYPE_CHECKING:  # importing Numba is slow, and needed only for parsing
     from graphmover.datasets.numbers import Kind
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
-#: Graphs without nodes are counted only as far as this.
+#: Without a file of targets, ids beyond this many graphs per node are an error.
 _GRAPHS_PER_NODE = 1000
 
 
@@ -68,40 +68,42 @@ def load_dataset(
     ----------
     name_or_path : str or path
         A name such as ``"MUTAG"``, or the path of a folder or a zip. A string with
-        neither a slash nor the ending ``.zip`` is a name: write ``"./MUTAG"`` for a
-        folder beside you.
+        neither a slash nor the extension ``.zip`` is a name: write ``"./MUTAG"`` for a
+        folder in the working directory.
     data_home : str or path, optional
-        Where names are looked for: as NAME.zip, as the folder NAME, or as NAME.zip in it.
+        The folder that holds data sets by name: as NAME.zip, as a folder NAME, or as
+        NAME/NAME.zip.
         By default the folder in the environment variable GRAPHMOVER_DATA, or else the
         platform's cache folder.
     download : bool, default=True
-        Fetch a set of the TU collection (see `graphmover.datasets.catalogue`) that is not
-        there into that folder. Its SHA-256 is kept beside it, and verified from then on.
+        Download a missing data set of the TU collection (see
+        `graphmover.datasets.catalogue`) to that folder. Its SHA-256 is stored next to it,
+        and verified from then on.
     return_X_y : bool, default=False
         Return ``(graphs, target)`` instead of a `Dataset`.
 
     Returns
     -------
     Dataset
-        ``target`` holds the classes as the files number them; or floats, where a set has
-        graph attributes and no classes; or None. Several columns of labels become tuples.
-        Graph ids without nodes become graphs without nodes. Labels and attributes of an edge
-        from u to v are those of the first line ``u, v``, or else of the first ``v, u``.
+        ``target`` holds the classes as numbered in the files; or floats, if there are graph
+        attributes and no classes; or None. Several columns of labels become tuples. Graph
+        ids without nodes become graphs without nodes. Edge labels and attributes follow the
+        rule of `GraphBatch.from_edges`.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such set; the message tells where to put it.
+        If there is no such data set; the message says where to put it.
     ConnectionError
-        If it could not be downloaded; the message tells why and where to put it.
+        If the download failed; the message says why, and where to put the file.
     ValueError
-        If a file is missing in the set or malformed; the message names file and line. Or if
-        a zip is not what was downloaded.
+        If a file is missing or malformed, with the file and line in the message; or if a zip
+        differs from the one downloaded.
 
     Notes
     -----
-    Sets of a megabyte of text and more are kept as arrays in the platform's cache folder, and
-    come from there as long as their files stay the same.
+    Data sets of a megabyte of text and more are cached as arrays in the platform's cache
+    folder, for as long as their files stay the same.
 
     Examples
     --------
@@ -152,12 +154,12 @@ def _read_set(files: TUFiles) -> Dataset:
 
 
 def _read_target(files: TUFiles, ids: Ids) -> tuple[NDArray[Any] | None, int]:
-    """Return the target and the number of graphs, which is its length where there is one."""
+    """Return the target and the number of graphs, which is the target's length if there is one."""
     target: NDArray[Any] | None = None
-    # One stray id must not make room for 2**31 graphs.
+    # One stray id must not allocate 2**31 graphs.
     n_graphs = min(int(ids.max(initial=0)), _GRAPHS_PER_NODE * len(ids))
     if files.size("graph_labels") is not None:
-        target = _read(files, "graph_labels", "whole", n_columns=1)[:, 0]
+        target = _read(files, "graph_labels", "integer", n_columns=1)[:, 0]
     elif files.size("graph_attributes") is not None:
         values = _read(files, "graph_attributes", "real")
         target = values[:, 0] if values.shape[1] == 1 else values
@@ -166,14 +168,14 @@ def _read_target(files: TUFiles, ids: Ids) -> tuple[NDArray[Any] | None, int]:
     outside = (ids < 1) | (ids > n_graphs)
     if outside.any():
         row = int(np.argmax(outside))
-        _refuse_row(files, "graph_indicator", row, f"graph {ids[row]}, expected 1 to {n_graphs}")
+        _reject_row(files, "graph_indicator", row, f"graph {ids[row]}, expected 1 to {n_graphs}")
     return target, n_graphs
 
 
 def _read_edges(
     files: TUFiles, graph_of_node: Ids, number_in_graph: Ids, n_graphs: int
 ) -> tuple[Ids, Ints, Ints | slice]:
-    """Return edges graph after graph, how many each has, and the order of the file's rows.
+    """Return edges sorted by graph, their number in each, and the order of the file's rows.
 
     Nodes are numbered within their graph.
     """
@@ -181,12 +183,12 @@ def _read_edges(
     n_nodes = len(graph_of_node)
     if len(edges) and not (edges.min() >= 1 and edges.max() <= n_nodes):
         row = int(np.argmax(((edges < 1) | (edges > n_nodes)).any(axis=1)))
-        _refuse_row(files, "A", row, f"edge {_pair(edges, row)}, but nodes are 1 to {n_nodes}")
+        _reject_row(files, "A", row, f"edge {_pair(edges, row)}, but nodes are 1 to {n_nodes}")
     graphs = graph_of_node[edges[:, 0] - 1]
     apart = graphs != graph_of_node[edges[:, 1] - 1]
     if apart.any():
         row = int(np.argmax(apart))
-        _refuse_row(files, "A", row, f"edge {_pair(edges, row)} joins two graphs")
+        _reject_row(files, "A", row, f"edge {_pair(edges, row)} joins two graphs")
     edges -= 1
     line_order: Ints | slice = slice(None)
     if (graphs[1:] < graphs[:-1]).any():
@@ -200,7 +202,7 @@ def _read_labels(
 ) -> NDArray[Any] | None:
     if files.size(part) is None:
         return None
-    return as_labels(_read(files, part, "whole", due=due)[order])
+    return as_labels(_read(files, part, "integer", due=due)[order])
 
 
 def _read_attributes(
@@ -217,7 +219,7 @@ def _read(
     n_columns: int | None = None,
     due: tuple[int, str] | None = None,
 ) -> NDArray[Any]:
-    """Read a table of numbers; ``due`` is how many rows there must be, and of what."""
+    """Read a table of numbers; ``due`` is the required number of rows, and what they are."""
     from graphmover.datasets.numbers import BadLineError, read_table
 
     if files.size(part) is None:
@@ -227,7 +229,7 @@ def _read(
     except BadLineError as error:
         raise ValueError(f"{files.file(part)}, {error}") from None
     if due is not None and len(table) > due[0]:
-        _refuse_row(files, part, due[0], f"there are {len(table)} lines for {due[0]} {due[1]}")
+        _reject_row(files, part, due[0], f"there are {len(table)} lines for {due[0]} {due[1]}")
     if due is not None and len(table) < due[0]:
         raise ValueError(
             f"{files.file(part)} has {len(table)} lines for {due[0]} {due[1]}: "
@@ -236,7 +238,7 @@ def _read(
     return table
 
 
-def _refuse_row(files: TUFiles, part: str, row: int, complaint: str) -> NoReturn:
+def _reject_row(files: TUFiles, part: str, row: int, complaint: str) -> NoReturn:
     from graphmover.datasets.numbers import line_of_row
 
     number = line_of_row(files.pieces(part), row)

@@ -1,4 +1,4 @@
-"""The files of one set in the TU format, in a folder or in a zip that is never unpacked."""
+"""The files of one data set in the TU format, in a folder or in a zip that is not unpacked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Protocol, cast
 
-#: What stands after NAME in the names of the files that are read.
+#: What follows NAME in the names of the files that are read.
 PARTS = (
     "A",
     "graph_indicator",
@@ -24,7 +24,7 @@ PARTS = (
     "edge_attributes",
 )
 
-#: What `zipfile` and its decompressors raise when they meet broken bytes.
+#: What `zipfile` and its decompressors raise on damaged bytes.
 BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -33,22 +33,22 @@ BROKEN = (
     EOFError,
     OSError,
     RuntimeError,
-    ValueError,  # a place before the start of the file
+    ValueError,  # an offset before the start of the file
     OverflowError,
-    MemoryError,  # a dictionary of 4 GiB, says the head of an LZMA stream
+    MemoryError,  # an LZMA header may ask for a dictionary of 4 GiB
 )
 
 _BLOCK = 1 << 22
-#: Compressed bytes taken at a time: LZMA and bzip2 give back all they hold at once, and 4 KiB
-#: may hold 80 MB.
-_SIP = 1 << 12
-#: Files beyond _LARGE that claim to be over _MOST_TIMES as large as in the zip are refused.
-#: The most that we met in honest sets is 35.
-_LARGE, _MOST_TIMES = 1 << 26, 100
+#: Compressed bytes read at a time: LZMA and bzip2 decompress all of them at once, and 4 KiB may
+#: expand to 80 MB.
+_COMPRESSED_BLOCK = 1 << 12
+#: Files larger than _LARGE bytes with a compression ratio above _MAX_RATIO are rejected as zip
+#: bombs. The largest ratio found in real data sets is 35.
+_LARGE, _MAX_RATIO = 1 << 26, 100
 
 
 class TUFiles(Protocol):
-    """The files of one set."""
+    """The files of one data set."""
 
     name: str
 
@@ -56,17 +56,17 @@ class TUFiles(Protocol):
         """Return the name of a file, for messages."""
 
     def size(self, part: str) -> int | None:
-        """Return the number of bytes of a file, or None where there is none."""
+        """Return the size of a file in bytes, or None if it does not exist."""
 
     def pieces(self, part: str) -> Iterator[bytes]:
-        """Read a file, piece by piece."""
+        """Yield the content of a file in pieces."""
 
     def digest(self) -> str:
-        """Return a hash of the content of all files."""
+        """Return a hash of all files."""
 
 
 class FolderFiles:
-    """A set in a folder."""
+    """A data set in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -81,18 +81,18 @@ class FolderFiles:
         return str(self._path(part))
 
     def size(self, part: str) -> int | None:
-        """Return the number of bytes of a file, or None where there is none."""
+        """Return the size of a file in bytes, or None if it does not exist."""
         path = self._path(part)
         return path.stat().st_size if path.is_file() else None
 
     def pieces(self, part: str) -> Iterator[bytes]:
-        """Read a file, piece by piece."""
+        """Yield the content of a file in pieces."""
         with _naming(self.file(part)), self._path(part).open("rb") as stream:
             while piece := stream.read(_BLOCK):
                 yield piece
 
     def digest(self) -> str:
-        """Return a hash of the content of all files."""
+        """Return a hash of all files."""
         sizes = {part: self.size(part) for part in PARTS}
         total = hashlib.sha256(repr((self.name, sizes)).encode())
         for part, size in sizes.items():
@@ -102,14 +102,14 @@ class FolderFiles:
 
 
 class ZipFiles:
-    """A set in a zip."""
+    """A data set in a zip."""
 
     def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
         self._archive, self._zip = archive, path
         self._members = {info.filename: info for info in archive.infolist()}
         folders = {}
         for member in self._members:
-            _refuse_escape(member, path)
+            _require_inside(member, path)
             folder, slash, file = member.rpartition("/")
             folders[file] = folder + slash
         self.name = _only_name(list(folders), path, preferred=path.stem)
@@ -123,33 +123,33 @@ class ZipFiles:
         return f"{self._zip}/{self._prefix}_{part}.txt"
 
     def size(self, part: str) -> int | None:
-        """Return the number of bytes of a file, or None where there is none."""
+        """Return the size of a file in bytes, or None if it does not exist."""
         info = self._info(part)
         return None if info is None else info.file_size
 
     def pieces(self, part: str) -> Iterator[bytes]:
-        """Read a file, piece by piece."""
+        """Yield the content of a file in pieces."""
         info = self._members[f"{self._prefix}_{part}.txt"]
         stored = min(info.compress_size, self._zip.stat().st_size)
-        if info.file_size > max(_LARGE, _MOST_TIMES * stored):
+        if info.file_size > max(_LARGE, _MAX_RATIO * stored):
             raise ValueError(
-                f"{self.file(part)}: {info.file_size} bytes out of {stored} in the zip, which is "
-                f"no honest data set; unpack the zip and load the folder if you trust it"
+                f"{self.file(part)}: {info.file_size} bytes compressed to {stored}, like a zip "
+                f"bomb; if you trust the zip, unpack it and load the folder"
             )
         with _naming(self.file(part)), self._archive.open(info) as opened_member:
             stream = cast(zipfile.ZipExtFile, opened_member)
-            taken: list[bytes] = []
+            held: list[bytes] = []
             length = 0
-            while sip := stream.read1(_SIP):
-                taken.append(sip)
-                length += len(sip)
+            while piece := stream.read1(_COMPRESSED_BLOCK):
+                held.append(piece)
+                length += len(piece)
                 if length >= _BLOCK:
-                    yield b"".join(taken)
-                    taken, length = [], 0
-            yield b"".join(taken)
+                    yield b"".join(held)
+                    held, length = [], 0
+            yield b"".join(held)
 
     def digest(self) -> str:
-        """Return a hash of the content of all files."""
+        """Return a hash of all files."""
         return file_digest(self._zip)
 
 
@@ -161,7 +161,7 @@ def file_digest(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[TUFiles]:
-    """Open the set in a folder or a zip."""
+    """Open a data set in a folder or a zip."""
     if path.is_dir():
         yield FolderFiles(path)
         return
@@ -180,16 +180,16 @@ def _naming(file: str) -> Iterator[None]:
         raise ValueError(f"{file} cannot be read: {error or type(error).__name__}") from error
 
 
-def _refuse_escape(member: str, path: Path) -> None:
-    """Refuse names that would leave the folder a zip is unpacked to: nothing honest has them."""
+def _require_inside(member: str, path: Path) -> None:
+    """Reject names that would leave the folder that a zip is unpacked to."""
     windows = PureWindowsPath(member)
     is_absolute = PurePosixPath(member).is_absolute() or windows.anchor
     if is_absolute or ".." in windows.parts:
-        raise ValueError(f"{path}: the member {member!r} points outside of the zip")
+        raise ValueError(f"{path}: the member {member!r} points outside the zip")
 
 
 def _only_name(files: list[str], where: Path, preferred: str) -> str:
-    """Tell NAME from the file NAME_A.txt, of which there should be one."""
+    """Return NAME of the only file NAME_A.txt."""
     ending = "_A.txt"
     names = sorted(file.removesuffix(ending) for file in files if file.endswith(ending))
     names = [name for name in names if not name.startswith(".")]
@@ -198,5 +198,5 @@ def _only_name(files: list[str], where: Path, preferred: str) -> str:
     if not names:
         raise ValueError(f"{where} holds no file {preferred}{ending}")
     if len(names) > 1:
-        raise ValueError(f"{where} holds several sets: {', '.join(names)}")
+        raise ValueError(f"{where} holds several data sets: {', '.join(names)}")
     return names[0]

@@ -189,7 +189,7 @@ class _Rows(NamedTuple):
     indptr: Ints
     indices: NDArray[np.int32]
     weights: Floats | None
-    rows: Ints | None  #: which row of the edge list an entry has its label and attributes from
+    rows: Ints | None  #: the row of the edge list that gives an entry its label and attributes
 
 
 def _undirected_rows(
@@ -203,9 +203,9 @@ def _undirected_rows(
 ) -> _Rows:
     """Sort all edges into compressed rows: both directions, each once, no self-loops.
 
-    An edge becomes one number, row * stride + column, so that merging is sorting numbers. All
-    forward edges stand before all backward ones: the first of equal numbers is the first row
-    u, v of the edge list, or if there is none the first v, u.
+    An edge becomes one number, row * stride + column, so merging edges is sorting numbers. All
+    forward edges precede all backward ones: the first of equal numbers is the first row u, v of
+    the edge list, or if there is none, the first row v, u.
     """
     n_rows, stride = int(offsets[-1]), int(np.diff(offsets).max(initial=1))
     if n_rows * stride > np.iinfo(np.int64).max:
@@ -250,7 +250,7 @@ class _Merged(NamedTuple):
 
 
 def _merge(keys: Ints, weights: Floats | None, *, with_first: bool = False) -> _Merged:
-    """Sort keys and merge equal ones; without weights and positions in place."""
+    """Sort keys and merge equal ones; in place unless weights or positions are wanted."""
     if weights is None and not with_first:
         keys.sort(kind="stable")  # they are nearly sorted: np.unique is far slower
         return _Merged(keys[_starts_run(keys)], None, None)
@@ -275,7 +275,7 @@ def _starts_run(keys: Ints) -> NDArray[np.bool_]:
 def _warn_if_one_way(ahead: _Merged, behind: _Merged, first_keys: Ints) -> None:
     one_way = np.setxor1d(ahead.keys, behind.keys, assume_unique=True)
     if not len(one_way) and ahead.weights is not None and behind.weights is not None:
-        rounding = 1e-12 * ahead.weights  # as in a matrix of correlations
+        rounding = 1e-12 * ahead.weights  # such as that of a computed correlation matrix
         one_way = ahead.keys[np.abs(ahead.weights - behind.weights) > rounding]
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1

@@ -1,12 +1,12 @@
 """The arrays of a `GraphBatch` as Arrow columns, one row per graph, and back.
 
 ====================  =====================================================================
-``neighbours``        list of lists of int32: of each node, numbered within its graph
-``edge_weights``      list of lists of float64, beside ``neighbours``; absent: all are 1
-``node_labels``       list of int64, string, binary, float64; of others as JSON, so marked
+``neighbours``        list of lists of int32: those of each node, numbered within its graph
+``edge_weights``      list of lists of float64, parallel to ``neighbours``; absent: all are 1
+``node_labels``       list of int64, string, binary or float64; others as JSON, so marked
 ``node_attributes``   list of fixed-size lists of float64
-``edge_labels``       list of lists of labels, beside ``neighbours``
-``edge_attributes``   list of lists of fixed-size lists of float64, beside ``neighbours``
+``edge_labels``       list of lists of labels, parallel to ``neighbours``
+``edge_attributes``   list of lists of fixed-size lists of float64, parallel to ``neighbours``
 ====================  =====================================================================
 
 The flat arrays and offsets of a batch are what Arrow makes lists of: no number is copied.

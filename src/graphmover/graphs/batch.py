@@ -23,12 +23,12 @@ from graphmover.graphs.graph import Graph
 class GraphBatch:
     """Many graphs as flat, read-only arrays: what `as_graph_batch` returns.
 
-    Build one by `as_graph_batch` or `from_edges`: the constructor takes these very arrays and
-    checks nothing.
+    Build one with `as_graph_batch` or `from_edges`: the constructor takes the arrays below as
+    they are and checks nothing.
 
     ``batch[3]`` is a `Graph`; ``batch[2:9]``, ``batch[[5, 1]]`` and ``batch[mask]`` are
-    batches. It has a length, a shape ``(N,)``, and iterates over graphs, so that
-    scikit-learn's splitters and searches take it as they take an array.
+    batches. It has a length and a shape ``(N,)``, and iterates over graphs, so
+    scikit-learn's splitters and searches accept it like an array.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class GraphBatch:
     indptr, indices : ndarrays
         Compressed sparse rows over all nodes: the neighbours of node v are
         ``indices[indptr[v]:indptr[v + 1]]``, numbered within their own graph, increasing.
-        Each edge stands in both of its rows.
+        Each edge appears in the rows of both its ends.
     edge_weights : ndarray beside ``indices``, or None when all are 1
     node_labels : ndarray of int64 or object, one per node, or None
     node_attributes : ndarray of shape (number of nodes, k), or None
@@ -104,8 +104,8 @@ class GraphBatch:
         node_labels, node_attributes
             Beside the nodes of all graphs.
         directed : array-like of N booleans, optional
-            Graphs in whose source an edge has a direction: one warning is given if
-            dropping it changes any of them.
+            Which graphs come from a directed source. If making them undirected changes any
+            of them, there is one warning.
 
         Notes
         -----
@@ -137,10 +137,9 @@ class GraphBatch:
 
     @staticmethod
     def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
-        """Put batches one after another.
+        """Concatenate batches.
 
-        Labels or attributes that some batches have and others lack are left out, with a
-        warning.
+        Labels or attributes that some batches lack are left out, with a warning.
 
         Examples
         --------
@@ -186,9 +185,9 @@ class GraphBatch:
         Parameters
         ----------
         schema : pyarrow.Schema, optional
-            That of an earlier table, to be continued: where it says so, labels are written
-            as JSON and weights of 1 are written out; columns for which this batch has no
-            nodes or no edges are there, and empty.
+            The schema of an earlier table to continue. Labels are then JSON wherever they are
+            in the schema, weights of 1 are written out, and columns that this batch lacks for
+            want of nodes or edges are added.
 
         Examples
         --------
@@ -201,13 +200,13 @@ class GraphBatch:
 
     @classmethod
     def from_arrow(cls, table: Any) -> GraphBatch:
-        """Read a table as `to_arrow` makes it; other columns are ignored.
+        """Read a table in the format of `to_arrow`; other columns are ignored.
 
         Parameters
         ----------
         table : pyarrow.Table, or what ``pyarrow.table`` takes
-            Any kind of list and of number will do. An edge that stands in one row only is
-            read as an edge, by the rules of `from_edges`. Where rows are sorted and
+            Lists and numbers may be of any Arrow type. An edge listed at one end only, or
+            twice, is one edge, by the rules of `from_edges`. If rows are sorted and
             symmetric, nothing is copied.
 
         Examples
@@ -288,7 +287,7 @@ class GraphBatch:
         return self._take(selected_segments(key, len(self)))
 
     def _between(self, start: int, stop: int) -> GraphBatch:
-        """Return consecutive graphs as views: the work does not grow with the whole batch."""
+        """Return consecutive graphs as views, in time independent of the size of the batch."""
         first, last = self.offsets[start], self.offsets[stop]
         edges = slice(self.indptr[first], self.indptr[last])
         return self._part(

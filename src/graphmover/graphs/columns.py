@@ -1,4 +1,4 @@
-"""Labels and attributes beside the nodes or the edges of many graphs, checked and concatenated.
+"""Labels and attributes of the nodes or edges of many graphs, checked and concatenated.
 
 Messages start with ``graph i:`` so that the culprit among many can be found.
 """
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class Carriers(NamedTuple):
-    """The nodes or edges that a column has one value for each of."""
+    """The nodes or edges that carry the values of a column."""
 
     kind: str  #: "node" or "edge"
     n: int

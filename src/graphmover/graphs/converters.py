@@ -67,10 +67,10 @@ def _appended(values: Iterable[Any] | None, column: list[Any]) -> range | None:
 
 
 class Part(NamedTuple):
-    """One graph as its converter read it. Edges may repeat and be loops, in any order.
+    """One graph as its converter read it. Edges are in any order, with repetitions and loops.
 
-    Either ``sources`` stand beside ``targets``, or ``degrees`` say how many of the targets
-    belong to each node, node after node.
+    Either ``sources`` are parallel to ``targets``, or ``degrees`` are the numbers of targets of
+    each node in turn.
     """
 
     n_nodes: int
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 
 
 class _Missing:
-    """Stands for the value of a node or an edge that has none of the wanted name."""
+    """Marks a node or an edge that has no value under the wanted name."""
 
 
 _MISSING = _Missing()
@@ -152,7 +152,7 @@ def _on_all(values: list[Any], carriers: Carriers, what: str) -> bool:
 
 
 def _weights(values: list[Any] | None) -> list[float] | None:
-    """Give edges without a weight 1, unless no edge has one."""
+    """Fill in weight 1 for edges without one, unless no edge has a weight."""
     if values is None or set(map(type, values)) <= {_Missing}:
         return None
     return as_floats([1.0 if value is _MISSING else value for value in values])

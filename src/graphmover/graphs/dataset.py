@@ -1,4 +1,4 @@
-"""What the loaders and generators of this package return."""
+"""A collection of graphs with targets, as loaders and generators return it."""
 
 from __future__ import annotations
 

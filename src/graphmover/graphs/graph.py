@@ -25,7 +25,7 @@ class Graph:
     n_nodes : int
         Number of nodes; they are numbered from 0.
     edges : array-like of shape (m, 2)
-        Pairs of node numbers, each edge in either direction or in both.
+        Pairs of node numbers; an edge may be given in either direction or in both.
     node_labels : sequence of n_nodes hashables, optional
         Integers, strings, tuples, ... Labels that are equal in Python are the same label.
     node_attributes : array-like of shape (n_nodes, k), optional
@@ -44,8 +44,8 @@ class Graph:
         None when all are 1.
     edge_labels : ndarray of shape (n_edges,) or None
     edge_attributes : ndarray of shape (n_edges, k) or None
-        Beside ``edges``. Where the values of u -> v and v -> u differ, those of u -> v with
-        u < v; see `GraphBatch` for those of both.
+        Parallel to ``edges``. If the values of u -> v and v -> u differ, those of u -> v with
+        u < v; a `GraphBatch` holds both.
 
     Examples
     --------

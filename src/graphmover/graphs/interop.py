@@ -1,4 +1,4 @@
-"""Other libraries' graphs become a `GraphBatch`."""
+"""Convert graphs of other libraries to a `GraphBatch`."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def as_graph_batch(
         as it is.
     node_label, node_attributes : str or None
         Names under which nodes carry labels and attributes (a number or a sequence of
-        numbers); None ignores them.
+        numbers). None ignores them.
     edge_weight, edge_label, edge_attributes : str or None
-        The same for edges. An edge without a weight has weight 1. A payload of a rustworkx
-        edge that is not a mapping is its weight.
+        The same for edges. An edge without a weight has weight 1. In rustworkx, an edge's
+        payload that is not a mapping is its weight.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
 
 def _hint(graph: Any) -> str:
     if isinstance(graph, str | os.PathLike):
-        return ". A file goes in by gm.read_graphs(path).graphs, or through transform_to"
+        return ". Read a file with gm.read_graphs(path).graphs, or pass it to transform_to"
     if isinstance(getattr(graph, "graphs", None), GraphBatch):
         return ". Pass the graphs of a Dataset: data.graphs"
     if isinstance(graph, GraphBatch):
@@ -152,7 +152,7 @@ def _hint(graph: Any) -> str:
     if isinstance(graph, list | tuple):
         return ". Wrap a matrix with numpy.array"
     if hasattr(graph, "to_numpy"):
-        return ". A data frame that holds a matrix goes in by its to_numpy()"
+        return ". Pass the matrix in a data frame as frame.to_numpy()"
     return ""
 
 

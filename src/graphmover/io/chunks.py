@@ -1,4 +1,4 @@
-"""What all readers of files share: chunks of graphs with targets, and errors that say where."""
+"""Shared by all readers of files: chunks of graphs with targets, and errors naming the file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from graphmover.graphs.interop import as_graph_batch
 
 Item = TypeVar("Item")
 
-#: The name of the column, or attribute of a graph, that is the target if there is one.
+#: The default name of the column, or attribute of a graph, that is the target.
 TARGET = "target"
 
 
 @contextmanager
 def naming(file: str | os.PathLike[str], first: int = 0) -> Iterator[None]:
-    """Name the file in errors about its content; graphs are counted from its beginning."""
+    """Name the file in errors about its content, and count graphs from its beginning."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -36,7 +36,7 @@ def naming(file: str | os.PathLike[str], first: int = 0) -> Iterator[None]:
 
 
 def library(name: str, what: str, extra: str) -> ImportError:
-    """Return the error for a library that is not installed."""
+    """Return the error to raise if a library is not installed."""
     return ImportError(f"{what} needs {name}: pip install 'graphmover[{extra}]'")
 
 
@@ -79,7 +79,7 @@ def chunks_of(graphs: Iterable[tuple[Any, Any]], path: Path, batch_size: int) ->
 
 
 def target_array(values: Sequence[Any]) -> NDArray[Any] | None:
-    """Return targets as an array; None where no graph has one."""
+    """Return targets as an array, or None if no graph has one."""
     lacking = [value is None for value in values]
     if all(lacking):
         return None

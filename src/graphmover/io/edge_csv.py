@@ -1,4 +1,4 @@
-"""A folder of CSV files, all nodes of all graphs together.
+"""A folder of CSV files, each with the rows of all graphs.
 
 - ``nodes.csv``: columns ``node``, ``graph``, optionally ``label``; others are node attributes
 - ``edges.csv``: columns ``source``, ``target``, optionally ``weight`` and ``label``; others are
@@ -105,10 +105,12 @@ def _read(file: Path, *required: str) -> Any:
 def _graphs(
     folder: Path, nodes: Any, target_column: str | None
 ) -> tuple[Ints, int, NDArray[Any] | None]:
-    """Return the number of each node's graph, how many there are, and their targets."""
+    """Return the index of each node's graph, the number of graphs, and their targets."""
     if not (folder / _GRAPHS).is_file():
         if target_column is not None:
-            raise ValueError(f"{folder} holds no {_GRAPHS} to take {target_column!r} from")
+            raise ValueError(
+                f"{folder} holds no {_GRAPHS}, which would have the column {target_column!r}"
+            )
         names = nodes.column("graph").unique()
         return _find(nodes.column("graph"), names, folder / _NODES, folder), len(names), None
     file = folder / _GRAPHS
@@ -123,7 +125,7 @@ def _graphs(
 
 
 def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:
-    """Return the place of each value among names."""
+    """Return the position of each value among names."""
     pa = pyarrow()
     from pyarrow import compute
 
@@ -142,7 +144,7 @@ def _require_distinct(names: Any, file: Path) -> None:
     seen: set[Any] = set()
     for row, name in enumerate(names.to_pylist()):
         if name in seen:
-            raise ValueError(f"{file}, line {row + 2}: {name!r} stands in a line before")
+            raise ValueError(f"{file}, line {row + 2}: {name!r} is in an earlier line, too")
         seen.add(name)
 
 
@@ -159,7 +161,7 @@ def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a cell is a number; one bad cell makes text of its whole column."""
+    """Return whether a cell is a number; one bad cell turns its whole column into text."""
     try:
         float(value)
     except (TypeError, ValueError):

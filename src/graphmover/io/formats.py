@@ -1,4 +1,4 @@
-"""Which reader takes which file, and collections of graphs piece by piece."""
+"""Readers and writers by file format, and collections of graphs read batch by batch."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from graphmover.io.networkx_files import (
 from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
 from graphmover.io.smiles import read_smiles, read_smiles_table
 
-#: Reads a file or folder: path, graphs per batch, name of the target or None for "target".
+#: Reads a file or folder: path, batch size, name of the target or None for "target".
 Reader = Callable[[Path, int, str | None], Iterator[Dataset]]
 #: Writes batches to an open file and returns the number of graphs.
 Writer = Callable[[IO[bytes], Iterator[Dataset]], int]
 
 
 class Format(NamedTuple):
-    """How files of one ending are read, and written if they are."""
+    """How files of one format are read, and written if they can be."""
 
     what: str
     read: Reader
     write: Writer | None = None
 
 
-#: By the ending of a file's name.
+#: By file extension.
 FILES: dict[str, Format] = {
     ".parquet": Format("a row per graph", read_parquet, write_parquet),
     ".jsonl": Format("a node-link object per line", read_json_lines, write_json_lines),
@@ -49,7 +49,7 @@ FILES: dict[str, Format] = {
     ".csv": Format("a column of SMILES", read_smiles_table),
 }
 
-#: By what a folder holds; one that holds none of these is in the TU format.
+#: By what a folder holds; a folder with none of these is in the TU format.
 FOLDERS: dict[str, Format] = {
     EDGES: Format("nodes.csv, edges.csv and perhaps graphs.csv", read_edge_csv),
     "*.graphml": Format("a graph per file", read_graphml),
@@ -60,21 +60,21 @@ FOLDERS: dict[str, Format] = {
 def iter_batches(
     source: Any, batch_size: int = 10_000, *, target_column: str | None = None
 ) -> Iterator[Dataset]:
-    """Read a collection of graphs piece by piece.
+    """Read a collection of graphs in batches.
 
-    Parquet, JSON lines, SMILES, folders of GraphML or GML and iterables of graphs are read as
-    they are needed; TU sets and folders of CSV files are read whole first.
+    Parquet, JSON lines, SMILES, folders of GraphML or GML and iterables of graphs are read
+    lazily; TU data sets and folders of CSV files are read into memory first.
 
     Parameters
     ----------
     source : str, path, Dataset, GraphBatch or iterable of graphs
-        A file or folder in one of the formats below, what `load_dataset` takes (a TU set's
-        name, folder or zip), or graphs that `as_graph_batch` takes.
+        A file or folder in any supported format, what `load_dataset` takes (the name, folder
+        or zip of a TU data set), or graphs that `as_graph_batch` takes.
     batch_size : int
-        The most graphs a batch may hold.
+        The largest number of graphs in a batch.
     target_column : str, optional
-        Which column, or which attribute of a graph, is the target. By default ``"target"``
-        where there is one.
+        The column, or attribute of a graph, that is the target. By default ``"target"`` if
+        it exists.
 
     Yields
     ------
@@ -95,7 +95,7 @@ def iter_batches(
         return _from_path(source, batch_size, target_column)
     if target_column is not None:
         raise ValueError(
-            f"target_column={target_column!r} goes with a file, got a {type(source).__name__}"
+            f"target_column={target_column!r} is for files, got a {type(source).__name__}"
         )
     if isinstance(source, Dataset):
         return _slices(source, batch_size)
@@ -105,7 +105,7 @@ def iter_batches(
 
 
 def read_graphs(source: Any, *, target_column: str | None = None) -> Dataset:
-    """Read a whole collection of graphs into memory.
+    """Read a collection of graphs into memory.
 
     Parameters
     ----------
@@ -137,15 +137,15 @@ def write_graphs(
     target_column: str | None = None,
     batch_size: int = 10_000,
 ) -> int:
-    """Write graphs, and their targets if there are any, to a file, whole or not at all.
+    """Write graphs, and their targets if there are any, to a file, atomically.
 
     Parameters
     ----------
     source, target_column
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
-        another format, which is converted piece by piece.
+        another format, which is converted batch by batch.
     path : path
-        It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and not be the source.
+        It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and must not be the source.
     batch_size : int
         Graphs held in memory at once, and in each row group of a Parquet file.
 
@@ -170,7 +170,7 @@ def write_graphs(
 
 
 def writer_of(path: str | os.PathLike[str]) -> Writer:
-    """Return the writer of the format that a file's name tells."""
+    """Return the writer for a file's extension."""
     written = {ending: known.write for ending, known in FILES.items() if known.write}
     ending = Path(path).suffix.lower()
     if ending not in written:
@@ -181,7 +181,7 @@ def writer_of(path: str | os.PathLike[str]) -> Writer:
 
 
 def count_graphs(source: Any) -> int | None:
-    """Return the number of graphs where it is known without reading them."""
+    """Return the number of graphs if it is known without reading them."""
     if isinstance(source, Dataset):
         return len(source.graphs)
     if isinstance(source, str | os.PathLike):
@@ -191,7 +191,7 @@ def count_graphs(source: Any) -> int | None:
 
 
 def _format(path: Path) -> Format | None:
-    """Return the format of a file or folder; None is for `load_dataset` to find."""
+    """Return the format of a file or folder, or None for `load_dataset` to decide."""
     if not path.is_dir():
         return FILES.get(path.suffix.lower())
     return next((FOLDERS[holds] for holds in FOLDERS if any(path.glob(holds))), None)
@@ -212,12 +212,14 @@ def _from_path(
         if has_other_ending and not path.exists() and not is_known_name(source):
             raise FileNotFoundError(f"there is no file {path}, and {_unknown_ending(path)}")
         if target_column is not None:
-            raise ValueError(f"{path} is a TU set, whose target has no name: leave it out")
+            raise ValueError(
+                f"{path} is a TU data set, whose target has no name: leave out target_column"
+            )
         return _slices(load_dataset(source), batch_size)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():
-        raise ValueError(f"{path} is one table of several: give the folder, {path.parent}")
+        raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
     return found.read(path, batch_size, target_column)
 
 
@@ -226,15 +228,15 @@ def _is_tu(path: Path) -> bool:
 
 
 def _unknown(path: Path) -> str:
-    """Say what was expected of a file or folder that is there."""
+    """Describe what was expected of an existing file or folder."""
     if path.is_dir():
-        return f"the folder {path} holds no {', '.join(FOLDERS)} or *_A.txt (a TU set)"
+        return f"the folder {path} holds no {', '.join(FOLDERS)} or *_A.txt (a TU data set)"
     return f"cannot tell the format of {path}: {_unknown_ending(path)}"
 
 
 def _unknown_ending(path: Path) -> str:
-    known = f"{', '.join(FILES)} or .zip (a TU set)"
-    return f"{path.suffix or 'no ending'} is no known ending, expected {known}"
+    known = f"{', '.join(FILES)} or .zip (a TU data set)"
+    return f"{path.suffix or 'no extension'} is not a known extension, expected {known}"
 
 
 def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:

@@ -43,7 +43,7 @@ def read_json_lines(path: Path, batch_size: int, target_column: str | None) -> I
                     graph = nx.node_link_graph(data, edges=edges)
                     if not isinstance(graph.graph, dict):
                         raise TypeError(f"graph is {graph.graph!r}")
-                except Exception as error:  # whatever networkx meets in what is no graph
+                except Exception as error:  # networkx raises all kinds on malformed input
                     raise ValueError(
                         f"{path}, line {number}: {_words(error)}, expected a node-link object as "
                         f"networkx.node_link_data makes it"
@@ -116,8 +116,8 @@ def read_graphml(path: Path, batch_size: int, target_column: str | None) -> Iter
 def read_gml(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names.
 
-    In GML ``label`` is the name of a node, which differs from node to node: it is dropped, and
-    a node's label is its attribute ``node_label``.
+    In GML the ``label`` of a node is its name, which differs from node to node: it is dropped,
+    and a node's label is its attribute ``node_label``. An edge's label is ``label``.
     """
     nx = _networkx("GML")
 
@@ -147,7 +147,7 @@ def _read_files(
                 graph = read(file)
             except OSError:
                 raise
-            except Exception as error:  # whatever networkx meets in what is no graph
+            except Exception as error:  # networkx raises all kinds on malformed input
                 raise ValueError(f"{file} cannot be read as {ending}: {_words(error)}") from error
             _make_tuples(graph)
             yield graph, _target(graph, target_column, str(file))

@@ -20,7 +20,7 @@ _TARGET_NAMES = b"graphmover.target_names"
 
 
 def read_parquet(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
-    """Yield the graphs of a file; no more than a row group's pages are held beside a batch."""
+    """Yield the graphs of a file, with a batch and the pages of a row group in memory."""
     pa = pyarrow()
     import pyarrow.parquet as pq
 
@@ -52,7 +52,7 @@ def count_parquet(path: Path) -> int:
 
 @contextmanager
 def _naming_broken(path: Path) -> Iterator[None]:
-    """Tell what Parquet cannot be made of from what the system refuses."""
+    """Turn errors about the file's content into a ValueError that names it."""
     try:
         yield
     except OSError as error:
@@ -136,4 +136,4 @@ def _target_names(schema: Any) -> tuple[str, ...] | None:
     try:
         return None if text is None else tuple(map(str, json.loads(text)))
     except (TypeError, ValueError):
-        return None  # the names of classes are a courtesy: another program's note is not ours
+        return None  # not written by us; names of classes are optional

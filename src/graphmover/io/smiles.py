@@ -22,9 +22,9 @@ class _Molecule(NamedTuple):
 
 
 def read_smiles(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
-    """Yield the molecules of a file with a SMILES, and perhaps a title, on each line."""
+    """Yield the molecules of a file with a SMILES, and optionally a title, on each line."""
     if target_column is not None:
-        raise ValueError(f"{path} has no columns to take {target_column!r} from, a .csv has")
+        raise ValueError(f"{path} has no columns, so no target {target_column!r}: use a .csv file")
 
     def molecules() -> Iterator[_Molecule]:
         with path.open(encoding="utf-8", errors="replace") as lines:
@@ -92,7 +92,7 @@ def _chunks(molecules: Iterator[_Molecule], path: Path, batch_size: int) -> Iter
 
 
 def _value(text: str | None) -> int | float | str | None:
-    """Read a whole number, a number, or else text; an empty field is no target."""
+    """Parse an integer or a real number, or return the text; an empty field is no target."""
     for kind in (int, float):
         try:
             return kind(text or "")
