@@ -51,6 +51,18 @@ def test_links_resolve():
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+def test_the_architecture_page_lists_every_module():
+    page = (DOCS / "architecture.md").read_text()
+    [tree] = re.findall(r"```\ngraphmover/\n(.*?)```", page, re.DOTALL)
+    listed = set(re.findall(r"[\w.]+", tree))
+    package = ROOT / "src" / "graphmover"
+    files = [*package.rglob("*.py"), *package.rglob("*.cu*")]
+    modules = {file.stem if file.suffix == ".py" else file.name for file in files}
+    assert modules - {"__init__", "__main__"} <= listed
+    for name in re.findall(r"^ +(\w+)/", tree, re.MULTILINE):
+        assert any(path.is_dir() for path in package.rglob(name)), name
+
+
 def test_every_format_has_a_page():
     from graphmover.io.formats import FILES, FOLDERS
 
