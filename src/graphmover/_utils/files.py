@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+import stat
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
+
+from graphmover._utils.locks import NO_FOLLOW, is_at, try_lock
+
+#: A full disk, a full quota, a file too large: errors of writing, which name no file.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_draft_numbers = count()
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raise an error if a path cannot be written: call it before long work, not after."""
     target = Path(path)
+    if "\0" in str(target):
+        raise ValueError(f"cannot write {str(target)!r}: a file name holds no null character")
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
+    if target.exists() and not target.is_symlink() and not target.is_file():
+        raise ValueError(f"cannot write {target}: it is no regular file, but a device or a pipe")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(f"cannot write {target}: the folder {target.parent} is read-only")
+    with suppress(FileNotFoundError):
+        os.lstat(_draft_of(target))  # raises if the name is too long
 
 
 def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
@@ -32,13 +48,98 @@ def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces ``path`` atomically if the block raises no error."""
+    """Open a file that takes the place of ``path`` only when the block ends without error.
+
+    A symbolic link is replaced; the file it points to is left alone.
+    """
     require_writable(path)
     target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}.part")
+    remove_stale_drafts(target)
+    file = _open_draft(target)
+    draft = Path(file.name)
     try:
-        with open(draft, "wb") as file:
+        with naming_file(target, FULL), file:
             yield file
-        os.replace(draft, target)
+            file.flush()
+            os.fsync(file.fileno())
+            if os.name == "posix":  # while it is locked, no other process takes it for stale
+                os.replace(draft, target)
+        if os.name != "posix":  # Windows renames closed files only
+            os.replace(draft, target)
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
+
+
+def remove_stale_drafts(target: Path) -> None:
+    """Remove what processes that were killed while they wrote a file have left beside it."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})\.\d+\.part")
+    with suppress(OSError):
+        drafts = [found for name in os.listdir(target.parent) if (found := pattern.fullmatch(name))]
+        for draft in drafts:
+            if not _is_running(int(draft[1])):
+                _remove_unless_locked(target.with_name(draft[0]))
+
+
+@contextmanager
+def naming_file(
+    path: str | os.PathLike[str], only: Collection[int] | None = None
+) -> Iterator[None]:
+    """Name a file in the system's errors.
+
+    ``only`` limits this to errors of these numbers that name no file themselves.
+    """
+    try:
+        yield
+    except OSError as error:
+        is_other = only is not None and (error.errno not in only or error.filename is not None)
+        if error.errno is None or is_other:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _draft_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}.{next(_draft_numbers)}.part")
+
+
+def _open_draft(target: Path) -> IO[bytes]:
+    """Open a new file beside ``target``, locked as long as it is open."""
+    while True:
+        try:
+            file = open(_draft_of(target), "xb")  # noqa: SIM115 - closed by the caller
+        except FileExistsError:
+            continue
+        try:
+            is_ours = try_lock(file.fileno()) and is_at(file.fileno(), Path(file.name))
+        except OSError:  # a file system without locks
+            is_ours = True
+        if is_ours:
+            return file
+        file.close()  # another process took it for stale before it was locked
+
+
+def _is_running(process: int) -> bool:
+    """Return whether another process of this number runs here."""
+    if process == os.getpid() or os.name != "posix":
+        return False  # this process locks its drafts, and Windows removes no open file
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _remove_unless_locked(draft: Path) -> None:
+    if os.name != "posix":
+        with suppress(OSError):
+            draft.unlink()
+        return
+    with suppress(OSError):  # a link, the file of another user, or gone already
+        descriptor = os.open(draft, os.O_RDWR | os.O_NONBLOCK | NO_FOLLOW)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and try_lock(descriptor):
+                draft.unlink()
+        finally:
+            os.close(descriptor)

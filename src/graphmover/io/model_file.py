@@ -8,13 +8,14 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover import __version__
 from graphmover._utils.files import replacing
+from graphmover.io.stored_arrays import StoredArrays
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.registry import NODE_EMBEDDINGS
@@ -22,6 +23,11 @@ from graphmover.parameters import require_allowed
 
 #: Version of the file layout; raised by a change that older code cannot read.
 MODEL_FORMAT = 1
+
+#: Limits on what is read from a file, far above what models hold.
+_MAX_NAME = 100
+_MAX_PARAMETERS = 100_000
+_MAX_WL_ITERATIONS = 100_000
 
 #: Parameters that do not affect the vectors.
 _WITHOUT_EFFECT = ("n_jobs", "random_state", "verbose")
@@ -55,6 +61,7 @@ def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
             f"of {', '.join(NODE_EMBEDDINGS)}"
         )
     require_model_name(path)
+    _check_fitted_values(model)
     parameters = {name: _plain(value) for name, value in model.parameters.items()}
     with replacing(path) as file:
         np.savez(file, **_arrays_of(model, json.dumps(parameters)))  # type: ignore[arg-type]
@@ -73,39 +80,80 @@ def fingerprint(model: FittedModel) -> str:
 @contextmanager
 def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
     """Read a model; errors raised in the block are reported as a damaged file."""
-    arrays = _read_arrays(path)
-    if arrays["format"].shape or arrays["format"] != MODEL_FORMAT:
-        raise ValueError(
-            f"{os.fspath(path)} has model format {arrays['format']} (graphmover "
-            f"{arrays['version']}), but graphmover {__version__} reads format {MODEL_FORMAT}: "
-            f"use that version, or fit and save the model again"
-        )
-    try:
-        random_graphs = NodeEmbeddings(
-            arrays["points"], arrays["masses"], arrays["offsets"], arrays.get("labels")
-        )
-        recipe = NodeRecipe(
-            random_graphs.n_dimensions,
-            str(arrays["node_embedding"]),
-            str(arrays["node_mass"]),
-            bool(arrays["uses_node_labels"]),
-            int(arrays["wl_iterations"]),
-            float(arrays["node_scale"]),
-        )
-        parameters = json.loads(str(arrays["parameters"]))
-        model = FittedModel(parameters, float(arrays["gamma"]), recipe, random_graphs)
-        _check_fitted_values(model)
-        yield model
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)} is a damaged graphmover model: {error}") from error
+    file = os.fspath(path)
+    with _opened(path) as stream:
+        try:
+            arrays = StoredArrays(stream)
+            found = int(arrays.array("format", "iu", 0))
+            version = arrays.text("version", _MAX_NAME)
+        except Exception as error:  # zip, NumPy and decoding errors: all mean the same here
+            raise ValueError(
+                f"{file} is not a graphmover model, or it is damaged ({error}): expected a file "
+                f"that save wrote"
+            ) from error
+        if found != MODEL_FORMAT:
+            raise ValueError(
+                f"{file} has model format {found} (graphmover {version}), but graphmover "
+                f"{__version__} reads format {MODEL_FORMAT}: use that version, or fit and save the "
+                f"model again"
+            )
+        try:
+            with arrays:
+                model = _read_model(arrays)
+            _check_fitted_values(model)
+            yield model
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{file} is a damaged graphmover model: {str(error)[:500]}. Fit and save the model "
+                f"again"
+            ) from error
+
+
+def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no file {os.fspath(path)}")
+    if not os.path.isfile(path):
+        raise ValueError(f"{os.fspath(path)} is not a graphmover model: it is no regular file")
+    return open(path, "rb")
+
+
+def _read_model(arrays: StoredArrays) -> FittedModel:
+    unknown = set(arrays.names) - set(_MEMBERS)
+    if unknown:
+        raise ValueError(f"{min(unknown)[:100]!r} is no part of a model")
+    labels = arrays.array("labels", "i", 1) if "labels" in arrays.names else None
+    random_graphs = NodeEmbeddings(
+        arrays.array("points", "f", 2),
+        arrays.array("masses", "i", 1),
+        arrays.array("offsets", "i", 1),
+        labels,
+    )
+    recipe = NodeRecipe(
+        random_graphs.n_dimensions,
+        arrays.text("node_embedding", _MAX_NAME),
+        arrays.text("node_mass", _MAX_NAME),
+        bool(arrays.array("uses_node_labels", "b", 0)),
+        int(arrays.array("wl_iterations", "iu", 0)),
+        float(arrays.array("node_scale", "fiu", 0)),
+    )
+    parameters = json.loads(arrays.text("parameters", _MAX_PARAMETERS))
+    if not isinstance(parameters, dict):
+        raise ValueError("parameters is no JSON object")
+    for name, value in parameters.items():
+        if _plain(value) is None and value is not None:
+            raise ValueError(f"the parameter {name} is {value!r}, expected a number or a string")
+    gamma = float(arrays.array("gamma", "fiu", 0))
+    return FittedModel(parameters, gamma, recipe, random_graphs)
 
 
 def _check_fitted_values(model: FittedModel) -> None:
     recipe = model.recipe
     if not (math.isfinite(model.gamma) and model.gamma > 0):
         raise ValueError(f"gamma is {model.gamma}, expected a positive number")
-    if recipe.wl_iterations < 0:
-        raise ValueError(f"wl_iterations is {recipe.wl_iterations}, expected at least 0")
+    if not 0 <= recipe.wl_iterations <= _MAX_WL_ITERATIONS:
+        raise ValueError(
+            f"wl_iterations is {recipe.wl_iterations}, expected 0 to {_MAX_WL_ITERATIONS}"
+        )
     require_allowed("node_embedding", recipe.node_embedding)
     require_allowed("node_mass", recipe.node_mass)
     if not (math.isfinite(recipe.scale) and recipe.scale > 0):
@@ -116,6 +164,13 @@ def _check_fitted_values(model: FittedModel) -> None:
         )
     if not len(model.random_graphs) or (model.random_graphs.node_counts == 0).any():
         raise ValueError("a random graph has no nodes")
+
+
+#: Names of the arrays.
+_MEMBERS = (
+    *("format", "version", "parameters", "gamma", "uses_node_labels", "wl_iterations"),
+    *("node_embedding", "node_mass", "node_scale", "points", "masses", "offsets", "labels"),
+)
 
 
 def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
@@ -143,19 +198,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, bool | int | float | str) else None
-
-
-def _read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    try:
-        # Opened here: np.load leaves a file open when it cannot read it.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        _ = arrays["format"], arrays["version"]
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {os.fspath(path)}") from None
-    except Exception as error:  # zip, zlib, NumPy and decoding errors: all mean the same here
-        raise ValueError(
-            f"{os.fspath(path)} is not a graphmover model, or it is damaged: expected a file that "
-            f"save wrote"
-        ) from error
-    return arrays

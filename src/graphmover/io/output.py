@@ -8,12 +8,12 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.files import replacing
+from graphmover._utils.files import FULL, naming_file, replacing
 from graphmover.graphs.arrow import pyarrow
 from graphmover.io.partial import PartialRows
 
@@ -38,17 +38,19 @@ def finisher_of(output: str | os.PathLike[str]) -> Finisher:
 
 
 def _finish_npy(part: PartialRows, names: NDArray[Any]) -> None:
-    os.replace(part.close_vectors(), part.output)
+    part.move_vectors()
 
 
 def _finish_npz(part: PartialRows, names: NDArray[Any]) -> None:
     target = part.read_target()
+    if target is not None and target.dtype == object:
+        raise ValueError(
+            f"{part.output}: an .npz file holds 64-bit numbers or strings, but a target is "
+            f"None or a larger integer: write .csv instead"
+        )
     with replacing(part.output) as file, zipfile.ZipFile(file, "w") as archive:
-        with (
-            part.close_vectors().open("rb") as rows,
-            archive.open("vectors.npy", "w", force_zip64=True) as member,
-        ):
-            shutil.copyfileobj(rows, member, 2**20)
+        with archive.open("vectors.npy", "w", force_zip64=True) as member:
+            shutil.copyfileobj(part.finish_vectors(), member, 2**20)
         if target is not None:
             with archive.open("target.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, target, allow_pickle=False)
@@ -95,13 +97,13 @@ _FINISHERS: dict[str, Finisher] = {
 def _chunks(part: PartialRows) -> Iterator[tuple[slice, Floats]]:
     """Yield the committed rows in chunks."""
     step = max(1, _CHUNK_ENTRIES // part.n_columns)
-    with part.close_vectors().open("rb") as file:
-        np.lib.format.read_magic(file)
-        np.lib.format.read_array_header_1_0(file)
-        for start in range(0, part.rows, step):
-            rows = slice(start, min(start + step, part.rows))
-            n_entries = (rows.stop - rows.start) * part.n_columns
-            yield rows, np.fromfile(file, "<f8", n_entries).reshape(-1, part.n_columns)
+    file = part.finish_vectors()
+    np.lib.format.read_magic(file)
+    np.lib.format.read_array_header_1_0(file)
+    for start in range(0, part.rows, step):
+        rows = slice(start, min(start + step, part.rows))
+        n_entries = (rows.stop - rows.start) * part.n_columns
+        yield rows, np.fromfile(file, "<f8", n_entries).reshape(-1, part.n_columns)
 
 
 def write_to_stdout(
@@ -109,13 +111,23 @@ def write_to_stdout(
 ) -> int:
     """Write rows as CSV to standard output as they arrive; return the number of rows."""
     n_rows = 0
-    for vectors, target in pieces:
-        if not n_rows:
-            sys.stdout.buffer.write(csv_header(names, target))
-        sys.stdout.buffer.write(csv_lines(vectors, target))
-        n_rows += len(vectors)
-    sys.stdout.flush()
+    with naming_file("standard output", FULL):
+        for index, (vectors, target) in enumerate(pieces):
+            if not index:
+                _write_bytes(csv_header(names, target))
+            _write_bytes(csv_lines(vectors, target))
+            n_rows += len(vectors)
     return n_rows
+
+
+def _write_bytes(content: bytes) -> None:
+    """Write to standard output, which may be a stream of text, as in a notebook."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(content.decode())
+    else:
+        stream.write(content)
+    sys.stdout.flush()
 
 
 def csv_header(names: NDArray[Any], target: NDArray[Any] | None) -> bytes:
@@ -134,9 +146,12 @@ def csv_lines(vectors: Floats, target: NDArray[Any] | None) -> bytes:
     from io import StringIO
 
     rows = vectors.tolist()
+    quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
     if target is not None:
         for row, values in zip(rows, target.reshape(len(rows), -1).tolist(), strict=True):
             row.extend(values)
+            if any(isinstance(value, str) and "\r" in value for value in values):
+                quoting = csv.QUOTE_NONNUMERIC  # before Python 3.13 the writer quotes no "\r"
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, quoting=quoting, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -2,14 +2,17 @@
 
 Rows are kept in the folder NAME.part beside the output. A row is committed once the checkpoint
 (``journal.json``) counts it. The checkpoint is replaced atomically, so a process killed at any
-moment leaves a state to resume from: bytes beyond the committed rows are truncated.
+moment leaves a state to resume from: bytes beyond the committed rows are truncated. Checksums
+tell whether the committed bytes are still those that were written.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -17,9 +20,18 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.files import replacing, require_writable
+from graphmover._utils.files import remove_stale_drafts, require_writable
+from graphmover._utils.growing_file import GrowingFile
+from graphmover._utils.locks import only_writer_of
+from graphmover._utils.own_folder import OwnFolder
+from graphmover.io.checkpoint import MAX_BYTES, Checkpoint
 
-_FORMAT = 1
+#: In the order of removal: without a checkpoint the others count for nothing.
+_CHECKPOINT, _VECTORS, _TARGETS = "journal.json", "vectors.npy", "target.jsonl"
+_NAMES = (_CHECKPOINT, _VECTORS, _TARGETS)
+
+#: What a killed process may leave besides: drafts of checkpoints, and the lock of old versions.
+_LITTER = re.compile(r"journal\.json\.new|\.journal\.json\.\d+\.\d+\.part|lock")
 
 
 class PartialRows:
@@ -47,22 +59,27 @@ class PartialRows:
         self.model = model
         self.rows = 0
         self.source = ""  # fingerprint of the graphs whose rows are committed
-        self._target_bytes = 0
         self._resume = resume
+        self._is_resumable = False
 
     def __enter__(self) -> Self:
-        self.folder.mkdir(exist_ok=True)
-        self._lock = _acquire_lock(self.folder / "lock", self.output)
-        try:
-            checkpoint = self._read_checkpoint()
-        except ValueError:
-            self._lock.close()
-            raise
-        if checkpoint is not None:
-            self.rows, self.source = checkpoint["rows"], checkpoint["source"]
-            self._target_bytes = checkpoint["target_bytes"]
-        self._vectors = _open_at(self.vectors, self._header_size() + self._row_size() * self.rows)
-        self._targets = _open_at(self.folder / "target.jsonl", self._target_bytes)
+        with ExitStack() as stack:
+            stack.enter_context(only_writer_of(self.output))
+            remove_stale_drafts(self.output)
+            self._files = stack.enter_context(OwnFolder(self.folder, _NAMES, _LITTER))
+            # Files are missing after a kill before the first commit or after the last.
+            self._is_resumable = self._resume and all(map(self._files.exists, _NAMES))
+            stack.callback(self._remove_unless_resumable)
+            if not self._is_resumable:
+                self._files.unlink(_CHECKPOINT)
+            checkpoint = self._read_checkpoint() if self._is_resumable else None
+            header_size = len(_header(0, self.n_columns))
+            vectors = stack.enter_context(self._files.open(_VECTORS))
+            targets = stack.enter_context(self._files.open(_TARGETS))
+            self._vectors = GrowingFile(vectors, header_size)
+            self._targets = GrowingFile(targets)
+            self._restore(checkpoint)
+            self._closing = stack.pop_all()
         return self
 
     def __exit__(
@@ -71,97 +88,108 @@ class PartialRows:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._vectors.close()
-        self._targets.close()
-        if kind is None or not self.rows:
-            shutil.rmtree(self.folder)
-        self._lock.close()
-
-    @property
-    def vectors(self) -> Path:
-        """The rows as a ``.npy`` file, valid after `close_vectors`."""
-        return self.folder / "vectors.npy"
-
-    @property
-    def _checkpoint(self) -> Path:
-        return self.folder / "journal.json"
+        self._is_resumable = kind is not None and self.rows > 0
+        self._closing.__exit__(kind, error, trace)
 
     def append(
         self, vectors: NDArray[np.float64], target: NDArray[Any] | None, source: str
     ) -> None:
         """Append rows and commit them."""
-        self._vectors.write(np.ascontiguousarray(vectors, dtype="<f8").data)
-        if target is not None:
-            self._targets.write(target_lines(target))
-        for file in (self._vectors, self._targets):
-            file.flush()
-            os.fsync(file.fileno())
-        self.rows += len(vectors)
-        self.source = source
-        checkpoint = {
-            "format": _FORMAT,
-            "model": self.model,
-            "columns": self.n_columns,
-            "rows": self.rows,
-            "source": source,
-            "target_bytes": self._targets.tell(),
-        }
-        with replacing(self._checkpoint) as file:
-            file.write(json.dumps(checkpoint).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        if self.rows and (target is None) != (self._targets.size == 0):
+            found, before = ("no target", "one") if target is None else ("a target", "none")
+            raise ValueError(f"graph {self.rows} has {found}, but the graphs before have {before}")
+        lines = b"" if target is None else target_lines(target)
+        self._vectors.append(np.ascontiguousarray(vectors, "<f8").reshape(-1).view(np.uint8).data)
+        self._targets.append(lines)
+        checkpoint = Checkpoint(
+            self.model,
+            self.n_columns,
+            self.rows + len(vectors),
+            source,
+            self._targets.size,
+            self._vectors.checksum,
+            self._targets.checksum,
+        )
+        self._files.replace(_CHECKPOINT, checkpoint.to_json())
+        self.rows, self.source = checkpoint.rows, source
 
-    def close_vectors(self) -> Path:
-        """Write the header of the file of rows, and return its path."""
-        self._vectors.seek(0)
-        self._vectors.write(_header(self.rows, self.n_columns))
-        self._vectors.flush()
-        os.fsync(self._vectors.fileno())
-        self._vectors.close()
-        return self.vectors
+    def finish_vectors(self) -> IO[bytes]:
+        """Return the rows as a ``.npy`` file, open at its beginning."""
+        self._vectors.write_header(_header(self.rows, self.n_columns))
+        return self._vectors.file
+
+    def move_vectors(self) -> None:
+        """Make the ``.npy`` file of the rows the output."""
+        self.finish_vectors().close()
+        self._files.move(_VECTORS, self.output)
 
     def read_target(self) -> NDArray[Any] | None:
         """Return the targets of all rows, or None if there are none."""
-        self._targets.seek(0)
-        values = [json.loads(line) for line in self._targets]
-        if not values:
+        self._targets.file.seek(0)
+        lines = self._targets.file.readall().splitlines()
+        if not lines:
             return None
-        if len(values) != self.rows:
+        with self._reporting_damage(_TARGETS):
+            if len(lines) != self.rows:
+                raise ValueError(f"it holds {len(lines)} lines, expected {self.rows}")
+            return _array_of(lines)
+
+    def _read_checkpoint(self) -> Checkpoint:
+        with self._reporting_damage(_CHECKPOINT), self._files.open(_CHECKPOINT) as file:
+            checkpoint = Checkpoint.from_json(file.read(MAX_BYTES + 1))
+            if checkpoint.columns != self.n_columns and checkpoint.model == self.model:
+                raise ValueError(f"columns is {checkpoint.columns}, expected {self.n_columns}")
+        if checkpoint.model != self.model:
             raise ValueError(
-                f"{len(values)} of {self.rows} graphs have a target: expected all or none"
-            )
-        return np.asarray(values)
-
-    def _header_size(self) -> int:
-        return len(_header(0, self.n_columns))
-
-    def _row_size(self) -> int:
-        return 8 * self.n_columns
-
-    def _read_checkpoint(self) -> Any:
-        """Return the checkpoint of an interrupted run, or None if there is none."""
-        if not self._resume:
-            self._checkpoint.unlink(missing_ok=True)
-        try:
-            checkpoint = json.loads(self._checkpoint.read_bytes())
-            size = self.vectors.stat().st_size
-            targets = (self.folder / "target.jsonl").stat().st_size
-        except FileNotFoundError:  # killed before the first commit, or after the last
-            return None
-        if checkpoint["format"] != _FORMAT or checkpoint["model"] != self.model:
-            raise ValueError(
-                f"{self.folder} holds {checkpoint['rows']} rows of another model: finish it with "
+                f"{self.folder} holds {checkpoint.rows} rows of another model: finish it with "
                 f"that model, or pass resume=False to start over"
             )
-        committed = self._header_size() + self._row_size() * checkpoint["rows"]
-        if size < committed or targets < checkpoint["target_bytes"]:
-            raise ValueError(f"{self.folder} is damaged: pass resume=False to start over")
         return checkpoint
+
+    def _restore(self, checkpoint: Checkpoint | None) -> None:
+        """Verify the committed rows and targets, and truncate what follows them."""
+        if checkpoint is None:
+            self._vectors.restore(0, None)
+            self._targets.restore(0, None)
+            return
+        with self._reporting_damage(_VECTORS):
+            n_bytes = 8 * self.n_columns * checkpoint.rows
+            self._vectors.restore(n_bytes, checkpoint.vectors_checksum)
+        with self._reporting_damage(_TARGETS):
+            self._targets.restore(checkpoint.target_bytes, checkpoint.target_checksum)
+        self.rows, self.source = checkpoint.rows, checkpoint.source
+
+    @contextmanager
+    def _reporting_damage(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (ArithmeticError, RecursionError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self.folder} is damaged ({name}: {error}): pass resume=False to start over"
+            ) from error
+
+    def _remove_unless_resumable(self) -> None:
+        if not self._is_resumable:
+            self._files.remove()
 
 
 def target_lines(target: NDArray[Any]) -> bytes:
     """Return targets as JSON lines."""
-    return "".join(json.dumps(value) + "\n" for value in target.tolist()).encode()
+    try:
+        return "".join(json.dumps(value) + "\n" for value in target.tolist()).encode()
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"targets must be numbers or strings, got an array of {target.dtype}: {error}"
+        ) from None
+
+
+def _array_of(lines: list[bytes]) -> NDArray[Any]:
+    """Return JSON lines as an array: one value, or equally many, per line."""
+    array = np.asarray([json.loads(line) for line in lines])
+    values = array.ravel().tolist() if array.dtype == object else ()
+    if array.ndim not in (1, 2) or any(isinstance(value, dict | list) for value in values):
+        raise ValueError("it holds no array of numbers or strings")
+    return array
 
 
 def _header(n_rows: int, n_columns: int) -> bytes:
@@ -172,27 +200,3 @@ def _header(n_rows: int, n_columns: int) -> bytes:
     description = {"descr": "<f8", "fortran_order": False, "shape": (n_rows, n_columns)}
     np.lib.format.write_array_header_1_0(stream, description)
     return stream.getvalue()
-
-
-def _open_at(path: Path, size: int) -> IO[bytes]:
-    """Open a file for appending after its first ``size`` bytes; the rest is truncated."""
-    file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - closed on exit
-    file.truncate(size)
-    file.seek(size)
-    return file
-
-
-def _acquire_lock(path: Path, output: Path) -> IO[bytes]:
-    """Lock out other processes until the file is closed or this process ends."""
-    file = open(path, "wb")  # noqa: SIM115 - closed on exit
-    try:
-        import fcntl
-    except ImportError:  # Windows, which cannot delete a folder that holds an open file
-        file.close()
-        return file
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise ValueError(f"another process is writing {output}") from None
-    return file

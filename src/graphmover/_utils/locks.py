@@ -1,0 +1,82 @@
+"""Locks on files, which end with the process that holds them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+#: Opens a file, but not the file that a symbolic link points to; Windows has no such flag.
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+_LOCKED = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+
+
+@contextmanager
+def only_writer_of(output: Path) -> Iterator[None]:
+    """Lock out other writers of a file, in this process and in others, for the block.
+
+    The lock is on an empty hidden file beside the output. It is removed while it is still locked,
+    so a lock counts only if the file at that path is the one that was locked.
+    """
+    path = output.with_name(f".{output.name}.lock")
+    descriptor = _acquire(path, output)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows removes no open file: an empty one stays there
+            if is_at(descriptor, path):
+                path.unlink()
+        os.close(descriptor)
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file until it is closed or the process ends; return False if it is locked."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _LOCKED:
+            return False
+        raise
+    return True
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Return whether a path, not followed if it is a link, leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _acquire(path: Path, output: Path) -> int:
+    while True:
+        with suppress(FileNotFoundError):
+            status = os.lstat(path)
+            if not stat.S_ISREG(status.st_mode) or status.st_size:
+                raise ValueError(f"{path} is not a lock file of graphmover: remove or rename it")
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o666)
+        try:
+            if not try_lock(descriptor):
+                raise ValueError(
+                    f"another process is writing {output}: wait for it to end, or choose another "
+                    f"output name"
+                )
+            if is_at(descriptor, path):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # that of a writer which has just finished

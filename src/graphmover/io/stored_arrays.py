@@ -1,0 +1,116 @@
+"""Arrays of an ``.npz`` file from anywhere, read within limits.
+
+`numpy.load` inflates compressed members and allocates what their headers ask for: a file of a few
+megabytes takes gigabytes. Here members are uncompressed, and a header must account for exactly the
+bytes that its member has in the file, so an array is never larger than the file.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import zipfile
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MAGIC = b"\x93NUMPY\x01\x00"
+_MAX_HEADER = 1_000
+
+#: As NumPy writes it. Types are booleans, integers, reals and strings: no pickled objects.
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|][biufU]\d{1,9})', 'fortran_order': (True|False), "
+    rb"'shape': \(([0-9, ]*)\), \} *\n"
+)
+
+_TYPES = {"b": "bool", "i": "int", "u": "uint", "f": "float"}
+
+
+class StoredArrays:
+    """The arrays of an open ``.npz`` file whose members are stored uncompressed.
+
+    Every problem of the file is a ValueError that names the member.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._archive = zipfile.ZipFile(stream)
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        n_bytes = os.fstat(stream.fileno()).st_size
+        for member in self._archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            if name in self._members:
+                raise ValueError(f"{name[:100]!r} is there twice")
+            if member.compress_type != zipfile.ZIP_STORED:
+                raise ValueError(f"{name[:100]!r} is compressed, expected uncompressed members")
+            n_bytes -= member.file_size
+            if member.file_size != member.compress_size or n_bytes < 0:
+                raise ValueError(f"{name[:100]!r} is larger than the file")
+            self._members[name] = member
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._archive.close()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the arrays."""
+        return list(self._members)
+
+    def array(self, name: str, kinds: str, n_dimensions: int) -> NDArray[Any]:
+        """Return an array of one of these kinds of dtype."""
+        dtype, is_fortran, shape, content = self._parse(name)
+        if dtype.kind not in kinds or len(shape) != n_dimensions:
+            raise ValueError(
+                f"{name} has shape {shape} and type {dtype}, expected {n_dimensions} dimensions and "
+                f"one of the types {', '.join(_TYPES[kind] for kind in kinds)}"
+            )
+        return np.frombuffer(content, dtype).reshape(shape, order="F" if is_fortran else "C")
+
+    def text(self, name: str, max_length: int) -> str:
+        """Return a string."""
+        dtype, _, shape, content = self._parse(name)
+        if dtype.kind != "U" or shape != ():
+            raise ValueError(
+                f"{name} has the shape {shape} and the type {dtype}, expected a string"
+            )
+        if len(content) > 4 * max_length:
+            raise ValueError(
+                f"{name} has {len(content) // 4} characters, expected at most {max_length}"
+            )
+        encoding = "utf-32-be" if dtype.byteorder == ">" else "utf-32-le"
+        return str(content, encoding).rstrip("\0")
+
+    def _parse(self, name: str) -> tuple[np.dtype[Any], bool, tuple[int, ...], memoryview]:
+        """Return dtype, whether the order is Fortran's, shape and content of an array."""
+        if name not in self._members:
+            raise ValueError(f"{name} is missing")
+        try:
+            content = memoryview(self._archive.read(self._members[name]))
+        except Exception as error:  # zipfile raises many kinds
+            raise ValueError(f"{name} cannot be read: {error}") from error
+        start = 10 + int.from_bytes(content[8:10], "little")
+        if content[:8] != _MAGIC or start > _MAX_HEADER:
+            raise ValueError(f"{name} does not begin as an array of NumPy's format 1.0")
+        found = _HEADER.fullmatch(content[10:start])
+        if found is None:
+            raise ValueError(f"{name} is no array of numbers or strings")
+        dtype = np.dtype(found[1].decode())
+        shape = tuple(int(size) for size in found[3].split(b",") if size.strip())
+        if dtype.kind != "U" and dtype.itemsize > 8:
+            raise ValueError(f"{name} has the type {dtype}, expected at most 64 bits")
+        if dtype.itemsize * math.prod(shape) != len(content) - start:
+            raise ValueError(
+                f"{name} has {len(content) - start} bytes, but its header says shape {shape} "
+                f"and type {dtype}"
+            )
+        return dtype, found[2] == b"True", shape, content[start:]
