@@ -24,11 +24,11 @@ def require_writable(path: str | os.PathLike[str]) -> None:
     """Raise an error if a path cannot be written: call it before long work, not after."""
     target = Path(path)
     if "\0" in str(target):
-        raise ValueError(f"cannot write {str(target)!r}: a file name holds no null character")
+        raise ValueError(f"cannot write {str(target)!r}: file names cannot contain null characters")
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
     if target.exists() and not target.is_symlink() and not target.is_file():
-        raise ValueError(f"cannot write {target}: it is no regular file, but a device or a pipe")
+        raise ValueError(f"cannot write {target}: expected a regular file, not a device or pipe")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
     if not os.access(target.parent, os.W_OK):

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Collection
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -39,7 +40,7 @@ class OwnFolder:
         except FileExistsError:
             if path.is_symlink() or not path.is_dir():
                 raise ValueError(
-                    f"{path} is a link or no folder: remove it, or choose another output name"
+                    f"{path} is a link, or not a folder: remove it, or choose another output name"
                 ) from None
         self._descriptor: int | None = None
         if os.open in os.supports_dir_fd:  # not on Windows
@@ -88,17 +89,22 @@ class OwnFolder:
     def replace(self, name: str, content: bytes) -> None:
         """Replace a file atomically by a new one with this content."""
         draft = f"{name}.new"
-        with naming_file(self.path / name):
-            with self.open(draft) as file:
-                file.truncate(0)
-                write_all(file, content)
-                os.fsync(file.fileno())
-            os.replace(
-                self._at(draft),
-                self._at(name),
-                src_dir_fd=self._descriptor,
-                dst_dir_fd=self._descriptor,
-            )
+        try:
+            with naming_file(self.path / name):
+                with self.open(draft) as file:
+                    file.truncate(0)
+                    write_all(file, content)
+                    os.fsync(file.fileno())
+                os.replace(
+                    self._at(draft),
+                    self._at(name),
+                    src_dir_fd=self._descriptor,
+                    dst_dir_fd=self._descriptor,
+                )
+        except BaseException:
+            with suppress(OSError):
+                self.unlink(draft)
+            raise
 
     def move(self, name: str, target: Path) -> None:
         """Move a file out of the folder, in place of ``target``."""
@@ -107,11 +113,8 @@ class OwnFolder:
 
     def unlink(self, name: str) -> None:
         """Remove a file if there is one."""
-        try:
-            with naming_file(self.path / name):
-                os.unlink(self._at(name), dir_fd=self._descriptor)
-        except FileNotFoundError:
-            pass
+        with suppress(FileNotFoundError), naming_file(self.path / name):
+            os.unlink(self._at(name), dir_fd=self._descriptor)
 
     def remove(self) -> None:
         """Remove our files, and the folder unless it holds others."""
@@ -138,7 +141,7 @@ class OwnFolder:
         if foreign:
             shown = ", ".join(map(repr, foreign[:5])) + (" and others" if foreign[5:] else "")
             raise ValueError(
-                f"{self.path} holds what graphmover did not write there: {shown}. Remove the "
+                f"{self.path} holds files that are not graphmover's: {shown}. Remove the "
                 f"folder, or choose another output name"
             )
         for name in entries:

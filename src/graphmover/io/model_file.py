@@ -113,14 +113,14 @@ def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {os.fspath(path)}")
     if not os.path.isfile(path):
-        raise ValueError(f"{os.fspath(path)} is not a graphmover model: it is no regular file")
+        raise ValueError(f"{os.fspath(path)} is not a graphmover model: it is not a regular file")
     return open(path, "rb")
 
 
 def _read_model(arrays: StoredArrays) -> FittedModel:
     unknown = set(arrays.names) - set(_MEMBERS)
     if unknown:
-        raise ValueError(f"{min(unknown)[:100]!r} is no part of a model")
+        raise ValueError(f"{min(unknown)[:100]!r} is not part of a model")
     labels = arrays.array("labels", "i", 1) if "labels" in arrays.names else None
     random_graphs = NodeEmbeddings(
         arrays.array("points", "f", 2),
@@ -136,14 +136,21 @@ def _read_model(arrays: StoredArrays) -> FittedModel:
         int(arrays.array("wl_iterations", "iu", 0)),
         float(arrays.array("node_scale", "fiu", 0)),
     )
-    parameters = json.loads(arrays.text("parameters", _MAX_PARAMETERS))
+    gamma = float(arrays.array("gamma", "fiu", 0))
+    return FittedModel(_read_parameters(arrays), gamma, recipe, random_graphs)
+
+
+def _read_parameters(arrays: StoredArrays) -> dict[str, Any]:
+    try:
+        parameters = json.loads(arrays.text("parameters", _MAX_PARAMETERS))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"parameters cannot be read as JSON: {error}") from error
     if not isinstance(parameters, dict):
-        raise ValueError("parameters is no JSON object")
+        raise ValueError("parameters is not a JSON object")
     for name, value in parameters.items():
         if _plain(value) is None and value is not None:
             raise ValueError(f"the parameter {name} is {value!r}, expected a number or a string")
-    gamma = float(arrays.array("gamma", "fiu", 0))
-    return FittedModel(parameters, gamma, recipe, random_graphs)
+    return parameters
 
 
 def _check_fitted_values(model: FittedModel) -> None:

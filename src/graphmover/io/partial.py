@@ -188,7 +188,7 @@ def _array_of(lines: list[bytes]) -> NDArray[Any]:
     array = np.asarray([json.loads(line) for line in lines])
     values = array.ravel().tolist() if array.dtype == object else ()
     if array.ndim not in (1, 2) or any(isinstance(value, dict | list) for value in values):
-        raise ValueError("it holds no array of numbers or strings")
+        raise ValueError("expected numbers or strings, or lists of equal length")
     return array
 
 

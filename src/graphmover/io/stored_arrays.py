@@ -42,7 +42,7 @@ class StoredArrays:
         for member in self._archive.infolist():
             name = member.filename.removesuffix(".npy")
             if name in self._members:
-                raise ValueError(f"{name[:100]!r} is there twice")
+                raise ValueError(f"{name[:100]!r} appears twice")
             if member.compress_type != zipfile.ZIP_STORED:
                 raise ValueError(f"{name[:100]!r} is compressed, expected uncompressed members")
             n_bytes -= member.file_size
@@ -71,8 +71,8 @@ class StoredArrays:
         dtype, is_fortran, shape, content = self._parse(name)
         if dtype.kind not in kinds or len(shape) != n_dimensions:
             raise ValueError(
-                f"{name} has shape {shape} and type {dtype}, expected {n_dimensions} dimensions and "
-                f"one of the types {', '.join(_TYPES[kind] for kind in kinds)}"
+                f"{name} has shape {shape} and type {dtype}, expected {n_dimensions} dimensions "
+                f"and one of the types {', '.join(_TYPES[kind] for kind in kinds)}"
             )
         return np.frombuffer(content, dtype).reshape(shape, order="F" if is_fortran else "C")
 
@@ -100,12 +100,15 @@ class StoredArrays:
             raise ValueError(f"{name} cannot be read: {error}") from error
         start = 10 + int.from_bytes(content[8:10], "little")
         if content[:8] != _MAGIC or start > _MAX_HEADER:
-            raise ValueError(f"{name} does not begin as an array of NumPy's format 1.0")
+            raise ValueError(f"{name} is not in NumPy's format 1.0")
         found = _HEADER.fullmatch(content[10:start])
         if found is None:
-            raise ValueError(f"{name} is no array of numbers or strings")
-        dtype = np.dtype(found[1].decode())
-        shape = tuple(int(size) for size in found[3].split(b",") if size.strip())
+            raise ValueError(f"{name} is not an array of numbers or strings")
+        try:
+            dtype = np.dtype(found[1].decode())
+            shape = tuple(int(size) for size in found[3].split(b",") if size.strip())
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} has a damaged header: {error}") from error
         if dtype.kind != "U" and dtype.itemsize > 8:
             raise ValueError(f"{name} has the type {dtype}, expected at most 64 bits")
         if dtype.itemsize * math.prod(shape) != len(content) - start:
