@@ -19,7 +19,7 @@ import networkx as nx
 import graphmover as gm
 
 
-def molecule_like(seed: int, *, labelled: bool, weighted: bool) -> nx.Graph:
+def molecule_like(seed: int, *, labelled: bool, weighted: bool, bonds: bool = False) -> nx.Graph:
     """Draw a random tree with a few rings: 10 to 30 nodes, about as many edges."""
     rng = random.Random(seed)
     n = rng.randint(10, 30)
@@ -30,6 +30,8 @@ def molecule_like(seed: int, *, labelled: bool, weighted: bool) -> nx.Graph:
     pairs += [tuple(rng.sample(range(n), 2)) for _ in range(3)]
     for u, v in pairs:
         graph.add_edge(u, v, **({"weight": rng.random()} if weighted else {}))
+        if bonds:
+            graph[u][v]["label"] = rng.choice("123")
     return graph
 
 
@@ -52,14 +54,15 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"{arguments.graphs} networkx graphs, median of {arguments.repeats} runs")
     print(f"{'graphs':<20}{'networkx':>12}{'graphmover':>12}{'ratio':>8}")
-    for name, labelled, weighted in (
-        ("plain", False, False),
-        ("labelled", True, False),
-        ("weighted", False, True),
-        ("labelled, weighted", True, True),
+    for name, labelled, weighted, bonds in (
+        ("plain", False, False, False),
+        ("labelled", True, False, False),
+        ("weighted", False, True, False),
+        ("labelled, weighted", True, True, False),
+        ("edge labels too", True, True, True),
     ):
         graphs = [
-            molecule_like(seed, labelled=labelled, weighted=weighted)
+            molecule_like(seed, labelled=labelled, weighted=weighted, bonds=bonds)
             for seed in range(arguments.graphs)
         ]
         iterate(graphs)  # networkx builds its views on first use, which is not timed

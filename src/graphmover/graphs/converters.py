@@ -176,7 +176,7 @@ class _Records:
 
     __slots__ = ("_carriers", "_names", "_rows")
 
-    def __init__(self, rows: Sequence[Mapping[Any, Any]], carriers: Carriers) -> None:
+    def __init__(self, rows: Sequence[Mapping[Any, Any]], carriers: Callable[[], Carriers]) -> None:
         self._rows, self._carriers = rows, carriers
         self._names = set().union(*rows)  # most names that are asked for are in no row
 
@@ -187,10 +187,12 @@ class _Records:
         return [row.get(name, _MISSING) for row in self._rows]
 
     def labels(self, name: str | None) -> list[Any] | None:
-        return _labels(self.values(name), self._carriers)
+        values = self.values(name)
+        return None if values is None else _labels(values, self._carriers())
 
     def attributes(self, name: str | None) -> Array | None:
-        return _attributes(self.values(name), self._carriers)
+        values = self.values(name)
+        return None if values is None else _attributes(values, self._carriers())
 
     def flat_labels(self, name: str | None, column: list[Any]) -> range | None:
         """Append the labels to a flat column; return their range in it."""
@@ -251,9 +253,11 @@ def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
         source = int(np.searchsorted(np.cumsum(degrees), at, side="right"))
         return f"edge {(nodes[source], nodes[flat.targets[targets[at]]])!r}"
 
-    of_nodes = _Records(list(map(_SECOND, graph.nodes(data=True))), _each_node(nodes))
-    edge_records = list(chain.from_iterable(map(_VALUES, edge_rows)))
-    of_edges = _Records(edge_records, Carriers("edge", len(edge_records), edge_name))
+    of_nodes = _Records(list(map(_SECOND, graph.nodes(data=True))), lambda: _each_node(nodes))
+    of_edges = _Records(
+        list(chain.from_iterable(map(_VALUES, edge_rows))),
+        lambda: Carriers("edge", len(targets), edge_name),
+    )
     return Part(
         len(nodes),
         None,
@@ -297,7 +301,8 @@ def _from_rustworkx(graph: Any, names: Names, _: Flat) -> Part:
         return _MISSING if payload is None else payload
 
     def records(payloads: Iterable[Any], carriers: Carriers) -> _Records:
-        return _Records([x if isinstance(x, Mapping) else {} for x in payloads], carriers)
+        rows = [x if isinstance(x, Mapping) else {} for x in payloads]
+        return _Records(rows, lambda: carriers)
 
     nodes = list(graph.node_indices())  # with holes where nodes were removed
     edges = list(graph.weighted_edge_list())
