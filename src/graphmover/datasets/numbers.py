@@ -252,7 +252,7 @@ def _parse_reals(text, out, powers, hard):
 
 @njit(**JIT)
 def _scan_real(text, first):
-    """Return where a number ends, or first where there is none, and mantissa * 10**exponent.
+    """Return the end of a number, or ``first`` if there is none, and mantissa and exponent.
 
     The exponent is _FAR where the mantissa is not a double.
     """

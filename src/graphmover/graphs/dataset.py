@@ -13,7 +13,7 @@ from graphmover.graphs.batch import GraphBatch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A named collection of graphs, with one target per graph where there is one.
+    """A named collection of graphs, optionally with one target per graph.
 
     Attributes
     ----------

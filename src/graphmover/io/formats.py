@@ -51,7 +51,7 @@ FILES: dict[str, Format] = {
 
 #: By what a folder holds; a folder with none of these is in the TU format.
 FOLDERS: dict[str, Format] = {
-    EDGES: Format("nodes.csv, edges.csv and perhaps graphs.csv", read_edge_csv),
+    EDGES: Format("nodes.csv, edges.csv and optionally graphs.csv", read_edge_csv),
     "*.graphml": Format("a graph per file", read_graphml),
     "*.gml": Format("a graph per file", read_gml),
 }
