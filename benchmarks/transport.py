@@ -4,9 +4,9 @@
     python benchmarks/transport.py growth threads # how time grows, what a second thread gives
 
 graphmover's time includes the costs and the merging of equal nodes. POT's compiled core
-``emd_c`` is given the costs and whole-number masses; ``ot.emd2`` is called as users call it, on
-the costs of ``ot.dist``; OR-tools' min-cost flow gets costs as whole numbers, its building
-included.
+``emd_c`` is given the costs and integer masses; ``ot.emd2`` is called as users call it, on
+the costs of ``ot.dist``; OR-tools' min-cost flow gets integer costs, and its time
+includes building the network.
 Each ratio is taken within a round on the same problems; the table shows medians over rounds.
 Real data comes from the folder that GRAPHMOVER_DATA names.
 """
@@ -29,15 +29,21 @@ from scipy.spatial.distance import cdist
 import graphmover as gm
 from graphmover.transport.cpu import engine as _cpu
 from graphmover.transport.cpu import few_sinks as _few_sinks
+from graphmover.transport.cpu.ground import cost_bound
 from graphmover.transport.cpu.problem import (
     INFINITE,
-    cost_bound,
-    ground_distances,
+    Costs,
+    Pair,
+    Problem,
+    Scaling,
+    Sinks,
+    fill_costs,
     largest,
+    lay_out_sinks,
     scale_to_common_total,
-    transpose_sinks,
     units_per_cost,
 )
+from graphmover.transport.ground import default_ground_distance
 
 SHAPES = [(18, 5), (30, 10), (30, 30), (75, 30), (500, 15), (1000, 30), (5000, 30)]
 REAL = [
@@ -57,7 +63,7 @@ def random_nodes(rng: np.random.Generator, n_graphs: int, n_nodes: int, most: in
     return gm.NodeEmbeddings(rng.random((total, 6)), masses, np.arange(n_graphs + 1) * n_nodes)
 
 
-class Problem(NamedTuple):
+class Given(NamedTuple):
     """Masses with a common total, points and costs; nodes without mass left out."""
 
     supply: Any
@@ -67,7 +73,7 @@ class Problem(NamedTuple):
     costs: Any
 
 
-def problems(x: Any, y: Any, pairs: Any) -> list[Problem]:
+def problems(x: Any, y: Any, pairs: Any) -> list[Given]:
     result = []
     for i, j in pairs:
         a, b = x[int(i)], y[int(j)]
@@ -75,22 +81,22 @@ def problems(x: Any, y: Any, pairs: Any) -> list[Problem]:
         supply = a.masses[heavy] * float(b.masses.sum())
         demand = b.masses * float(a.masses.sum())
         costs = cdist(a.points[heavy], b.points)
-        result.append(Problem(supply, demand, a.points[heavy], b.points, costs))
+        result.append(Given(supply, demand, a.points[heavy], b.points, costs))
     return result
 
 
-def by_emd_c(problem: Problem) -> float:
+def by_emd_c(problem: Given) -> float:
     cost = emd_c(problem.supply, problem.demand, problem.costs, 10_000_000, 1)[1]
     return float(cost / problem.supply.sum())
 
 
-def by_emd2(problem: Problem) -> float:
+def by_emd2(problem: Given) -> float:
     total = problem.supply.sum()
     costs = ot.dist(problem.sources, problem.sinks, metric="euclidean")
     return float(ot.emd2(problem.supply / total, problem.demand / total, costs))
 
 
-def by_ortools(problem: Problem) -> float:
+def by_ortools(problem: Given) -> float:
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
     supply, demand, _, _, costs = problem
@@ -98,45 +104,35 @@ def by_ortools(problem: Problem) -> float:
     flow = SimpleMinCostFlow()
     tails, heads = np.repeat(np.arange(n), m), np.tile(np.arange(n, n + m), n)
     capacities = np.full(n * m, int(supply.sum()))
-    whole = np.rint(costs.ravel() * 2**30).astype(np.int64)
-    flow.add_arcs_with_capacity_and_unit_cost(tails, heads, capacities, whole)
+    integer_costs = np.rint(costs.ravel() * 2**30).astype(np.int64)
+    flow.add_arcs_with_capacity_and_unit_cost(tails, heads, capacities, integer_costs)
     flow.set_nodes_supplies(np.arange(n + m), np.concatenate([supply, -demand]).astype(np.int64))
     flow.solve()
     return float(flow.optimal_cost() / 2**30 / supply.sum())
 
 
 @njit(nogil=True, cache=True)
-def parts(lanes, sources, sinks, with_start, out):  # type: ignore[no-untyped-def]
+def parts(lanes, ground, sources, sinks, with_start, out):  # type: ignore[no-untyped-def]
     """Compute the costs alone, or with the start: every source to its cheapest sink."""
-    stride = len(lanes)
-    state = _few_sinks._state(stride, largest(sources.offsets), sources.points.shape[1])
+    stride, d = len(lanes), sources.points.shape[1]
+    state = _few_sinks._state(lanes, largest(sources.offsets), stride)
+    columns = np.empty(d * stride), np.empty(sources.labels.shape[1] * stride, np.int64)
     for r in range(len(sinks.offsets) - 1):
-        m = sinks.offsets[r + 1] - sinks.offsets[r]
-        transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
+        laid_out = Sinks(columns[0], columns[1], stride, sinks.offsets[r + 1] - sinks.offsets[r])
+        lay_out_sinks(sinks, r, laid_out)
         for g in range(len(sources.offsets) - 1):
-            scale_to_common_total(sources, g, sinks, r, state.supply, state.demand)
-            units = units_per_cost(cost_bound(sources, g, sinks, r), _few_sinks._COST_BITS)
+            pair = Pair(sources, g, sinks, r)
+            first, last = sources.offsets[g], sources.offsets[g + 1]
+            problem = Problem(ground, sources.points, sources.labels, first, last - first, laid_out)
+            scale_to_common_total(pair, state.supply, state.demand)
+            units = units_per_cost(cost_bound(ground, pair), _few_sinks._COST_BITS)
             if with_start:
-                _few_sinks._assign(lanes, sources, g, 1, INFINITE, m, units, state)
+                _few_sinks._assign(lanes, problem, 1, INFINITE, units, state)
             else:
-                ground_distances(
-                    lanes,
-                    sources,
-                    sources.offsets[g],
-                    sources.offsets[g + 1],
-                    1,
-                    state.coordinates,
-                    state.sink_labels,
-                    stride,
-                    0,
-                    m,
-                    units,
-                    _few_sinks._COST_BITS,
-                    _few_sinks._LOW_BITS,
-                    state.cost,
-                    state.whole,
-                    0,
-                )
+                scaling = Scaling(units, _few_sinks._COST_BITS, _few_sinks._LOW_BITS)
+                costs = Costs(state.cost, state.integer_cost)
+                nodes = range(first, last)
+                fill_costs(lanes, problem, nodes, laid_out, 0, scaling, costs, 0)
             out[g, r] = state.cost[0]
 
 
@@ -162,14 +158,15 @@ def compare(name: str, x: Any, y: Any, rounds: int, sample: int, rng: np.random.
     theirs = np.array([by_emd_c(problem) for problem in given])
     worst = np.abs(ours / theirs - 1).max()
     assert worst < 1e-9, (name, worst)
-    sides = [_cpu.prepare(s.points, s.masses, s.offsets, np.empty(0, np.int64)) for s in (x, y)]
+    sides = [_cpu.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
+    ground = default_ground_distance(x.n_dimensions)
     lanes = (0,) * next(w for w in (8, 16, 32) if w >= np.diff(sides[1].offsets).max())
     out = np.empty((len(x), len(y)))
     rows = []
     for _ in range(rounds):
         own = seconds(lambda: gm.earth_movers_distance(x, y)) / n_problems
-        costs = seconds(lambda: parts(lanes, *sides, False, out)) / n_problems
-        start = seconds(lambda: parts(lanes, *sides, True, out)) / n_problems
+        costs = seconds(lambda: parts(lanes, ground, *sides, False, out)) / n_problems
+        start = seconds(lambda: parts(lanes, ground, *sides, True, out)) / n_problems
         core = seconds(lambda: [by_emd_c(problem) for problem in given]) / len(given)
         public = seconds(lambda: [by_emd2(problem) for problem in few]) / len(few)
         tools = float("nan")
@@ -248,9 +245,7 @@ def growth(rounds: int) -> None:
             count = max(1, 20_000 // n)
             y = random_nodes(rng, 10, m, 1)
             x = random_nodes(rng, min(count, 50), n, 4)
-            one = [
-                _cpu.prepare(s.points, s.masses, s.offsets, np.empty(0, np.int64)) for s in (x, y)
-            ]
+            one = [_cpu.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
             out = np.empty((len(x), len(y)))
             _cpu.distances(*one, out)
             took = median(seconds(lambda: _cpu.distances(*one, out)) for _ in range(rounds))

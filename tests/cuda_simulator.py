@@ -1,4 +1,4 @@
-"""transport.cu compiled for the CPU with simulator/: the GPU's own code, where there is no GPU."""
+"""transport.cu compiled for the CPU with simulator/: the GPU's own code without a GPU."""
 
 import ctypes
 import shutil
@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from graphmover._utils.cuda import source
 from graphmover.transport.cpu.problem import prepare
-from graphmover.transport.cuda import schedule as _cuda_plan
+from graphmover.transport.cuda import schedule
+from graphmover.transport.ground import default_ground_distance
+from graphmover.transport.side import ROUNDED_TOTAL
 
 SIMULATOR = Path(__file__).parent / "simulator"
-KERNELS = Path(_cuda_plan.__file__).with_name("transport.cu")
 SHARED = "extern __shared__ __align__(16) char shared[];"
 
 
@@ -22,7 +24,7 @@ def compiler():
 
 def build(folder, *options):
     """Compile the kernels and load them."""
-    text = KERNELS.read_text()
+    text = source("transport.cu")
     assert SHARED in text
     (folder / "transport.cpp").write_text(text.replace(SHARED, "static char* shared;"))
     library = folder / "kernels.so"
@@ -35,7 +37,7 @@ def build(folder, *options):
 
 @dataclass
 class HostSide:
-    """What `_cuda_side.DeviceSide` is, with NumPy's arrays."""
+    """What `transport.cuda.side.DeviceSide` is, with NumPy's arrays."""
 
     arrays: list
     sizes: np.ndarray
@@ -44,15 +46,14 @@ class HostSide:
 
 
 def host_side(nodes):
-    labels = np.empty(0, np.int64) if nodes.labels is None else nodes.labels
-    side = prepare(nodes.points, nodes.masses, nodes.offsets, labels)
+    side = prepare(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
     d = side.points.shape[1]
     coarse = np.zeros((len(side.points), -(-d // 4) * 4), np.float32)
     coarse[:, :d] = side.points
     sizes = np.diff(side.offsets)
     rounded = np.concatenate(
         [
-            np.diff((np.cumsum(masses) / masses.sum() * 2**53).astype(np.int64), prepend=0)
+            np.diff((np.cumsum(masses) / masses.sum() * ROUNDED_TOTAL).astype(np.int64), prepend=0)
             for masses in np.split(side.masses, side.offsets[1:-1])
         ]
     )
@@ -62,24 +63,26 @@ def host_side(nodes):
         side.masses,
         rounded,
         side.offsets.astype(np.int32),
-        side.labels if len(side.labels) else None,
+        side.labels,
         side.low,
         side.high,
         side.totals,
     ]
-    table = np.array([0 if a is None else a.ctypes.data for a in arrays], np.uint64)
+    table = np.array([array.ctypes.data for array in arrays], np.uint64)
     return HostSide(arrays, sizes, side.totals, table)
 
 
-def distances(kernels, x, y, *, guess=True, shared=True):
-    """All distances as `_cuda.solve` computes them, and how many had to be solved again."""
+def distances(kernels, x, y, ground=None, *, guess=True, shared=True):
+    """All distances as `cuda.engine.solve` computes them, and how many had to be solved again."""
+    if ground is None:
+        ground = default_ground_distance(x.n_dimensions)
     x, y = host_side(x), host_side(y)
     out = np.full((len(x.sizes), len(y.sizes)), np.inf)
     n_again = 0
-    for launch in _cuda_plan.launches(x.sizes, y.sizes, x.totals, y.totals):
+    for launch in schedule.launches(x.sizes, y.sizes, x.totals, y.totals):
         again = np.zeros((launch.n_problems, 2), np.int32)
         count = np.zeros(1, np.int32)
-        arguments = (launch, x, y, out, again, count)
+        arguments = (launch, x, y, ground, out, again, count)
         if not launch.width:
             run(kernels, "solve_many_sinks", launch.many_sinks_bytes(), False, *arguments)
             continue
@@ -92,12 +95,12 @@ def distances(kernels, x, y, *, guess=True, shared=True):
             count[0] = len(again)
         n_again += count[0]
         n_bytes = launch.exact_bytes()
-        fits = shared and _cuda_plan.fits_shared_memory(n_bytes, 10**9)
+        fits = shared and schedule.fits_shared_memory(n_bytes, 10**9)
         run(kernels, "solve_exactly", n_bytes, fits, *arguments, listed=True)
     return out, n_again
 
 
-def run(kernels, step, n_bytes, shared, launch, x, y, out, again, count, *, listed=False):
+def run(kernels, step, n_bytes, shared, launch, x, y, ground, out, again, count, *, listed=False):
     function = kernels[f"run_{step}_in_{'shared' if shared else 'scratch'}_memory"]
 
     def address(array):
@@ -113,6 +116,9 @@ def run(kernels, step, n_bytes, shared, launch, x, y, out, again, count, *, list
         None if listed else address(launch.y_graphs),
         ctypes.c_int(len(launch.y_graphs)),
         ctypes.c_int(x.arrays[0].shape[1]),
+        ctypes.c_int(x.arrays[5].shape[1]),
+        ctypes.c_double(ground.floor),
+        ctypes.c_double(ground.per_label),
         ctypes.c_int(launch.width or launch.sinks),
         ctypes.c_int(launch.rows),
         ctypes.c_int(launch.places),

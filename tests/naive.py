@@ -58,6 +58,13 @@ def ground_distance(point, other, label=None, other_label=None):
     return distance if label == other_label else max(distance, math.sqrt(len(point)))
 
 
+def labelled_ground_distance(point, other, labels, other_labels, floor, per_label):
+    """The general rule, for any number of labels of each node."""
+    distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(point, other, strict=True)))
+    differing = sum(a != b for a, b in zip(labels, other_labels, strict=True))
+    return (max(distance, floor) if differing else distance) + per_label * differing
+
+
 def transport_cost(weights, other_weights, costs):
     """Equation (1) as a linear programme."""
     n, m = costs.shape
@@ -75,8 +82,23 @@ def transport_cost(weights, other_weights, costs):
     return solution.fun * scale
 
 
-def earth_movers_distance(x, y):
-    """Between two NodeEmbeddings of one graph each."""
+def earth_movers_distance(x, y, ground=None):
+    """Between two NodeEmbeddings of one graph each; with a ground distance, by label columns."""
+    if ground is not None:
+        x_columns, y_columns = (
+            [()] * len(s.points) if s.labels is None else s.labels.reshape(len(s.points), -1)
+            for s in (x, y)
+        )
+        costs = np.array(
+            [
+                [
+                    labelled_ground_distance(p, q, a, b, *ground)
+                    for q, b in zip(y.points, y_columns, strict=True)
+                ]
+                for p, a in zip(x.points, x_columns, strict=True)
+            ]
+        )
+        return transport_cost(x.masses / x.masses.sum(), y.masses / y.masses.sum(), costs)
     x_labels = [None] * len(x.points) if x.labels is None else x.labels
     y_labels = [None] * len(y.points) if y.labels is None else y.labels
     costs = np.array(

@@ -1,22 +1,22 @@
-"""The launch planner: sizes to bins, bytes, chunks. It needs no GPU."""
+"""The launch schedule: sizes to bins, bytes, chunks. It needs no GPU."""
 
 import numpy as np
 import pytest
 
 from graphmover.nodes.laplacian import cuda as _cuda_laplacian
-from graphmover.transport.cuda import schedule as _cuda_plan
+from graphmover.transport.cuda import schedule
 
 
-def plan_for(x_sizes, y_sizes, mass=2):
+def schedule_for(x_sizes, y_sizes, mass=2):
     x_sizes, y_sizes = np.asarray(x_sizes), np.asarray(y_sizes)
-    return _cuda_plan.launches(x_sizes, y_sizes, mass * x_sizes, y_sizes)
+    return schedule.launches(x_sizes, y_sizes, mass * x_sizes, y_sizes)
 
 
 def test_every_pair_with_nodes_is_in_one_launch():
     rng = np.random.default_rng(0)
     x_sizes, y_sizes = rng.integers(0, 300, 200), rng.integers(0, 70, 90)
     covered = np.zeros((200, 90), int)
-    for launch in plan_for(x_sizes, y_sizes):
+    for launch in schedule_for(x_sizes, y_sizes):
         covered[np.ix_(launch.x_graphs, launch.y_graphs)] += 1
     np.testing.assert_array_equal(covered, np.outer(x_sizes > 0, y_sizes > 0))
 
@@ -24,7 +24,7 @@ def test_every_pair_with_nodes_is_in_one_launch():
 def test_each_launch_holds_its_largest_problem():
     rng = np.random.default_rng(1)
     x_sizes, y_sizes = rng.integers(0, 3000, 200), rng.integers(0, 70, 90)
-    for launch in plan_for(x_sizes, y_sizes):
+    for launch in schedule_for(x_sizes, y_sizes):
         largest = x_sizes[launch.x_graphs].max(), y_sizes[launch.y_graphs].max()
         assert (launch.sinks, launch.rows) == tuple(sorted(largest))
         if launch.sinks <= 32:
@@ -36,43 +36,43 @@ def test_each_launch_holds_its_largest_problem():
 
 
 def test_flows_of_16_bits_only_where_every_total_fits():
-    assert all(launch.short for launch in plan_for([30], [10], mass=200))
-    assert not any(launch.short for launch in plan_for([30], [10], mass=300))
+    assert all(launch.short for launch in schedule_for([30], [10], mass=200))
+    assert not any(launch.short for launch in schedule_for([30], [10], mass=300))
 
 
 def test_tables_in_shared_memory_only_where_they_fit():
-    (small,) = plan_for([32], [10])
-    (large,) = plan_for([5000], [30])
+    (small,) = schedule_for([32], [10])
+    (large,) = schedule_for([5000], [30])
     for available in (48 * 1024, 99 * 1024, 163 * 1024, 227 * 1024):
         assert small.can_be_packed(available)
         assert not large.can_be_packed(available)
-        assert not _cuda_plan.fits_shared_memory(available + 1, available)
+        assert not schedule.fits_shared_memory(available + 1, available)
     assert not small.can_be_packed(small.guess_bytes(packed=True) - 1)
     sizes = small.guess_bytes(packed=True), small.guess_bytes(packed=False), small.exact_bytes()
     assert list(sizes) == sorted(sizes)
 
 
 def test_only_as_many_sources_are_packed_as_low_bits_tell_apart():
-    (within,), (beyond,) = plan_for([1024], [2]), plan_for([1025], [2])
+    (within,), (beyond,) = schedule_for([1024], [2]), schedule_for([1025], [2])
     assert within.can_be_packed(10**9)
     assert not beyond.can_be_packed(10**9)
     assert beyond.guess_bytes(packed=True) < 100 * 1024
 
 
 def test_scratch_memory_stays_within_its_budget():
-    assert _cuda_plan.scratch_slots(1000, 10**6, 132, 50_000) == 50
-    assert _cuda_plan.scratch_slots(1000, 7, 132, 50_000) == 7
-    assert _cuda_plan.scratch_slots(1000, 10**6, 4, 10**9) == 64
+    assert schedule.scratch_slots(1000, 10**6, 132, 50_000) == 50
+    assert schedule.scratch_slots(1000, 7, 132, 50_000) == 7
+    assert schedule.scratch_slots(1000, 10**6, 4, 10**9) == 64
     with pytest.raises(MemoryError, match=r'one transport problem needs 2\.0 GiB.*device="cpu"'):
-        _cuda_plan.scratch_slots(2**31, 1, 132, 2**30)
+        schedule.scratch_slots(2**31, 1, 132, 2**30)
 
 
 def test_chunks_grow_with_nodes_and_with_random_graphs():
     counts = np.array([10, 20])
-    work, most = _cuda_plan.chunking(counts, 100, free_bytes=8 * 2**20)
+    work, most = schedule.chunking(counts, 100, free_bytes=8 * 2**20)
     assert most == 2**20
     assert work.tolist() == [1600 + 4400, 1600 + 8400]
-    assert _cuda_plan.chunking(counts, 100, free_bytes=2**45)[1] == 2**28
+    assert schedule.chunking(counts, 100, free_bytes=2**45)[1] == 2**28
 
 
 @pytest.mark.parametrize("available", [48 * 1024, 163 * 1024, 227 * 1024])

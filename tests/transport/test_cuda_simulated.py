@@ -8,6 +8,7 @@ import cuda_simulator
 import numpy as np
 import pytest
 from graph_zoo import random_nodes
+from test_ground import GROUNDS, with_columns
 
 import graphmover as gm
 from graphmover import transport
@@ -54,10 +55,11 @@ def kernels(tmp_path_factory):
     return cuda_simulator.build(tmp_path_factory.mktemp("simulator"))
 
 
-def assert_equal_to_the_cpu(kernels, x, y, **choice):
+def assert_equal_to_the_cpu(kernels, x, y, ground=None, **choice):
     """The simulator aborts where a warp diverges around an operation of all lanes."""
-    distances, again = cuda_simulator.distances(kernels, x, y, **choice)
-    np.testing.assert_allclose(distances, gm.earth_movers_distance(x, y), rtol=1e-9)
+    distances, again = cuda_simulator.distances(kernels, x, y, ground, **choice)
+    expected = gm.earth_movers_distance(x, y, ground=ground)
+    np.testing.assert_allclose(distances, expected, rtol=1e-9)
     return again
 
 
@@ -96,6 +98,21 @@ def test_more_than_32_sinks(kernels):
     rng = np.random.default_rng(6)
     x, y = random_nodes(rng, 4, 80, labels=2), random_nodes(rng, 4, 60, labels=2)
     assert_equal_to_the_cpu(kernels, x, y)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 3])
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_every_ground_distance(kernels, ground, columns):
+    rng = np.random.default_rng(columns)
+    for largest_x, largest_y, choice in (
+        (30, 9, {}),
+        (20, 25, {"guess": False}),
+        (12, 6, {"shared": False}),
+        (50, 40, {}),
+    ):
+        x = with_columns(rng, random_nodes(rng, 4, largest_x), columns)
+        y = with_columns(rng, random_nodes(rng, 4, largest_y), columns)
+        assert_equal_to_the_cpu(kernels, x, y, ground, **choice)
 
 
 def test_a_guess_that_cannot_be_proven_is_solved_again(kernels):

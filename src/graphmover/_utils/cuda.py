@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,13 @@ _INSTEAD = ': use device="cpu", or device="auto" to use a GPU if there is one'
 
 
 def source(name):
-    """Return the text of a CUDA C++ file."""
-    return (Path(__file__).parent.parent / SOURCES[name]).read_text()
+    """Return the CUDA C++ text of a file, with the files that it includes from its folder."""
+    file = Path(__file__).parent.parent / SOURCES[name]
+
+    def included(line):
+        return file.with_name(line[1]).read_text()
+
+    return re.sub(r'^#include "(.+)"$', included, file.read_text(), flags=re.MULTILINE)
 
 
 def require_gpu() -> None:

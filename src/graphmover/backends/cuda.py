@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from graphmover.nodes.masses import node_degrees, node_masses
 from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import DeviceSide, prepare_on_device
+from graphmover.transport.ground import GroundDistance
 
 #: Threads that prepare chunks: while one waits for the device, another works on the host.
 _THREADS = 3
@@ -84,7 +86,14 @@ class DeviceNodes:
         return DeviceNodes(self.points[nodes], self.masses[nodes], offsets - offsets[0], labels)
 
 
-class CudaBackend(Backend[DeviceNodes, DeviceSide]):
+class Prepared(NamedTuple):
+    """Random graphs on the device, ready for the engine."""
+
+    side: DeviceSide
+    ground: GroundDistance | None
+
+
+class CudaBackend(Backend[DeviceNodes, Prepared]):
     """CUDA kernels, through CuPy."""
 
     name = "cuda"
@@ -127,26 +136,28 @@ class CudaBackend(Backend[DeviceNodes, DeviceSide]):
             cupy.asarray(nodes.points), cupy.asarray(nodes.masses), nodes.offsets, labels
         )
 
-    def prepare(self, random_graphs: NodeEmbeddings) -> DeviceSide:
+    def prepare(
+        self, random_graphs: NodeEmbeddings, ground: GroundDistance | None = None
+    ) -> Prepared:
         """Upload the random graphs, and merge equal nodes."""
-        return _side(self.take(random_graphs))
+        return Prepared(_side(self.take(random_graphs)), ground)
 
     def distances(
         self,
         nodes: DeviceNodes,
-        prepared: DeviceSide,
+        prepared: Prepared,
         finish: Callable[[Floats], object] | None,
         out: Floats,
     ) -> None:
         """Equation (1)."""
-        result = engine.distances_on_device(_side(nodes), prepared)
+        result = engine.distances_on_device(_side(nodes), prepared.side, prepared.ground)
         if finish is not None:
             finish(result)
         result.get(out=out)
 
-    def chunking(self, node_counts: Ints, prepared: DeviceSide, n_jobs: int | None) -> Chunking:
+    def chunking(self, node_counts: Ints, prepared: Prepared, n_jobs: int | None) -> Chunking:
         """Cut graphs into chunks that fit the device; ``n_jobs`` does not concern it."""
-        work, most = schedule.chunking(node_counts, len(prepared.sizes), free_memory())
+        work, most = schedule.chunking(node_counts, len(prepared.side.sizes), free_memory())
         return Chunking(work, most, _THREADS, release_memory)
 
 

@@ -61,18 +61,19 @@ def distances_of_nodes(
 def distances_between(
     backend: Backend[NodesT, PreparedT],
     x: NodeEmbeddings,
-    y: NodeEmbeddings,
+    prepared: PreparedT,
+    n_prepared: int,
     *,
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Floats:
-    """Return the distances between nodes on the host."""
+    """Return the distances of nodes on the host to prepared graphs."""
     return _in_chunks(
         backend,
         x.node_counts,
         lambda rows: backend.take(x[rows]),
-        backend.prepare(y),
-        (len(x), len(y)),
+        prepared,
+        (len(x), n_prepared),
         None,
         n_jobs,
         progress,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import NamedTuple
 
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
@@ -12,6 +11,7 @@ from graphmover.nodes.embed import NodeRecipe, embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.transport.cpu import engine
 from graphmover.transport.cpu.problem import Side
+from graphmover.transport.ground import GroundDistance
 
 #: One thread works on about this many nodes, and pairs of nodes, at a time: enough to make
 #: the cost of a chunk small, few enough for threads to share the work evenly.
@@ -19,7 +19,14 @@ _CHUNK_NODES = 4096
 _CHUNK_PAIRS = 2**22
 
 
-class ThreadBackend(Backend[NodeEmbeddings, Side]):
+class Prepared(NamedTuple):
+    """Random graphs, ready for the engine."""
+
+    side: Side
+    ground: GroundDistance | None
+
+
+class ThreadBackend(Backend[NodeEmbeddings, Prepared]):
     """Compiled kernels in threads."""
 
     name = "cpu"
@@ -40,29 +47,30 @@ class ThreadBackend(Backend[NodeEmbeddings, Side]):
         """Return the nodes: they are here."""
         return nodes
 
-    def prepare(self, random_graphs: NodeEmbeddings) -> Side:
+    def prepare(
+        self, random_graphs: NodeEmbeddings, ground: GroundDistance | None = None
+    ) -> Prepared:
         """Merge equal nodes of the random graphs."""
-        return _side(random_graphs)
+        return Prepared(_side(random_graphs), ground)
 
     def distances(
         self,
         nodes: NodeEmbeddings,
-        prepared: Side,
+        prepared: Prepared,
         finish: Callable[[Floats], object] | None,
         out: Floats,
     ) -> None:
         """Equation (1)."""
-        engine.distances(_side(nodes), prepared, out)  # type: ignore[no-untyped-call]
+        engine.distances(_side(nodes), prepared.side, out, prepared.ground)  # type: ignore[no-untyped-call]
         if finish is not None:
             finish(out)
 
-    def chunking(self, node_counts: Ints, prepared: Side, n_jobs: int | None) -> Chunking:
+    def chunking(self, node_counts: Ints, prepared: Prepared, n_jobs: int | None) -> Chunking:
         """Cut graphs into chunks of few nodes, fewer if there are many random graphs."""
-        most = min(_CHUNK_NODES, max(1, _CHUNK_PAIRS // max(1, len(prepared.points))))
+        most = min(_CHUNK_NODES, max(1, _CHUNK_PAIRS // max(1, len(prepared.side.points))))
         return Chunking(node_counts + 1, most, n_jobs, limit_blas=True)
 
 
 def _side(nodes: NodeEmbeddings) -> Side:
-    labels = np.empty(0, np.int64) if nodes.labels is None else nodes.labels
-    side: Side = engine.prepare(nodes.points, nodes.masses, nodes.offsets, labels)  # type: ignore[no-untyped-call]
+    side: Side = engine.prepare(nodes.points, nodes.masses, nodes.offsets, nodes.labels)  # type: ignore[no-untyped-call]
     return side

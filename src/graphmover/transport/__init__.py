@@ -5,6 +5,7 @@ The engines take flat arrays and validate nothing; this module is their public e
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,37 @@ from numpy.typing import NDArray
 
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.transport.cpu import engine as cpu
+from graphmover.transport.ground import GroundDistance
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def earth_movers_distance(
     x: NodeEmbeddings,
     y: NodeEmbeddings,
     *,
+    ground: GroundDistance | None = None,
     n_jobs: int | None = None,
     device: str = "cpu",
     progress: str | None = None,
-) -> NDArray[np.float64]:
-    """Return the exact earth mover's distance between every graph of x and every one of y.
+) -> Floats:
+    """Return the exact earth mover's distance between every graph of x and every graph of y.
 
-    Where both have labels, two nodes whose labels differ are at least sqrt(d) apart. A
-    graph without nodes is infinitely far from every graph.
+    A graph without nodes is infinitely far from every graph.
 
     Parameters
     ----------
     x, y : NodeEmbeddings
-        With the same number of dimensions; with labels, both or neither.
+        With the same number of dimensions; both with labels, or both without.
+    ground : GroundDistance or None
+        The distance between two nodes. None is the paper's: Euclidean, and at least sqrt(d)
+        where labels differ.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. The result does not depend on it.
     device : {"cpu", "cuda", "auto"}
-        "cuda" is an NVIDIA GPU, which ``n_jobs`` does not concern; "auto" is one if there is
-        one and work enough for it.
+        "cuda" is an NVIDIA GPU, for which ``n_jobs`` has no meaning; "auto" is one if there is
+        one and enough work for it.
     progress : str or None
         The name of a progress bar on standard error; None shows none.
 
@@ -56,21 +64,27 @@ def earth_movers_distance(
 
     _check_pair(x, y)
     backend = backend_for(device, len(x) * len(y))
-    return distances_between(backend, x, y, n_jobs=n_jobs, progress=progress)
+    prepared = backend.prepare(y, _checked_ground(ground))
+    return distances_between(backend, x, prepared, len(y), n_jobs=n_jobs, progress=progress)
 
 
-def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.float64], float]:
-    """Return how mass moves between two graphs at the least cost, and that cost.
+def transport_plan(
+    x: NodeEmbeddings, y: NodeEmbeddings, *, ground: GroundDistance | None = None
+) -> tuple[Floats, float]:
+    """Return an optimal transport plan between two graphs, and its cost.
 
     Parameters
     ----------
     x, y : NodeEmbeddings
         Of one graph each, with at least one node.
+    ground : GroundDistance or None
+        As in `earth_movers_distance`.
 
     Returns
     -------
     plan : ndarray of shape (nodes of x, nodes of y)
-        Its rows add up to ``x.weights`` and its columns to ``y.weights``.
+        How much mass moves from each node to each node. Its rows add up to ``x.weights`` and
+        its columns to ``y.weights``.
     cost : float
         The earth mover's distance.
 
@@ -95,22 +109,26 @@ def transport_plan(x: NodeEmbeddings, y: NodeEmbeddings) -> tuple[NDArray[np.flo
     heavy_x, heavy_y = x.masses > 0, y.masses > 0
     out = np.zeros((len(x.points), len(y.points)))
     engine: Any = cpu  # the only one with plans
-    flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y))
+    flows, cost = engine.plan(
+        *_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y), _checked_ground(ground)
+    )
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)
 
 
-def _chosen_nodes(nodes: NodeEmbeddings, chosen: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
-    labels = _labels(nodes)
-    return nodes.points[chosen], nodes.masses[chosen], labels[chosen] if len(labels) else labels
+def _chosen_nodes(
+    nodes: NodeEmbeddings, chosen: NDArray[np.bool_]
+) -> tuple[Floats, Ints, Ints | None]:
+    labels = None if nodes.labels is None else nodes.labels[chosen]
+    return nodes.points[chosen], nodes.masses[chosen], labels
 
 
 def _check_pair(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
     for name, nodes in (("x", x), ("y", y)):
         if not isinstance(nodes, NodeEmbeddings):
             raise TypeError(
-                f"{name} must be NodeEmbeddings, got {type(nodes).__name__}; graphs become "
-                f"NodeEmbeddings by embed_nodes"
+                f"{name} must be NodeEmbeddings, got {type(nodes).__name__}; turn graphs into "
+                f"NodeEmbeddings with embed_nodes"
             )
     if x.n_dimensions != y.n_dimensions:
         raise ValueError(f"x has {x.n_dimensions} dimensions, y has {y.n_dimensions}")
@@ -119,7 +137,20 @@ def _check_pair(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
             "one side has labels and the other has none: drop them with with_labels(None), or "
             "give both"
         )
+    if x.labels is not None and y.labels is not None and x.labels.shape[1:] != y.labels.shape[1:]:
+        raise ValueError(
+            f"labels of a node have the shape {x.labels.shape[1:]} in x and {y.labels.shape[1:]} "
+            f"in y, expected the same"
+        )
 
 
-def _labels(nodes: NodeEmbeddings) -> NDArray[np.int64]:
-    return np.empty(0, np.int64) if nodes.labels is None else nodes.labels
+def _checked_ground(ground: GroundDistance | None) -> GroundDistance | None:
+    """Check a ground distance; engines are compiled for plain floats."""
+    if ground is None:
+        return None
+    if not isinstance(ground, GroundDistance):
+        raise TypeError(f"ground must be a GroundDistance or None, got {type(ground).__name__}")
+    for name, value in ground._asdict().items():
+        if not (math.isfinite(value) and 0 <= value <= 1e150):
+            raise ValueError(f"ground: {name} must be between 0 and 1e150, got {value}")
+    return GroundDistance(*map(float, ground))

@@ -50,7 +50,9 @@ from graphmover._utils.compiling import telling_if_compiling
 from graphmover.transport.cpu import few_sinks as _few_sinks
 from graphmover.transport.cpu import many_sinks as _many_sinks
 from graphmover.transport.cpu import simplex as _simplex
-from graphmover.transport.cpu.problem import Pairs, prepare, prepare_one
+from graphmover.transport.cpu.problem import prepare, prepare_one
+from graphmover.transport.cpu.solver import Pairs
+from graphmover.transport.ground import default_ground_distance
 
 #: Numbers of sinks that a compiled copy of `_few_sinks` serves, and the block of the others.
 _WIDTHS = (8, 16, 32)
@@ -59,10 +61,7 @@ _BLOCK = 8
 #: With so many sources for each of many sinks, or fewer, the simplex method is faster than paths.
 _EVEN = 2
 
-#: A chunk of graphs for one thread: about this many pairs of nodes, a fraction of a second.
-_CHUNK = 2**22
-
-__all__ = ["chunking", "distances", "plan", "prepare"]
+__all__ = ["distances", "plan", "prepare"]
 
 #: Which part of the engine each kernel is, in words for who waits for its compilation.
 _PARTS = {
@@ -76,23 +75,21 @@ _PARTS = {
 _loaded: set[tuple[object, int]] = set()
 
 
-def chunking(x_counts, y):
-    """The work of each graph of x, and how much of it one thread does at once: pairs of nodes."""
-    return (x_counts + 1) * len(y.points), _CHUNK
-
-
-def distances(x, y, out):
+def distances(x, y, out, ground=None):
     """Fill ``out[i, j]`` with the distance between graph i of x and graph j of y.
 
-    Both come from `prepare`. A graph without nodes is infinitely far.
+    Both come from `prepare`. A graph without nodes is infinitely far. The ground distance is a
+    `GroundDistance`; None is the paper's.
     """
     out[...] = np.inf
-    _solve_where_sinks_are_fewer(x, y, True, False, out)
-    _solve_where_sinks_are_fewer(y, x, False, True, out)
+    if ground is None:
+        ground = default_ground_distance(x.points.shape[1])
+    _solve_where_sinks_are_fewer(ground, x, y, True, False, out)
+    _solve_where_sinks_are_fewer(ground, y, x, False, True, out)
 
 
-def _solve_where_sinks_are_fewer(sources, sinks, ties, swapped, out):
-    """Share out the pairs, each to the copy of the solver for its number of sinks."""
+def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
+    """Give each pair to the copy of the solver for its number of sinks."""
     n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
     fewest = m if ties else m + 1
     below = np.full_like(m, n.max(initial=0) + 1)
@@ -101,7 +98,8 @@ def _solve_where_sinks_are_fewer(sources, sinks, ties, swapped, out):
     def run(solver, width, chosen, fewest, below):
         below = np.where(chosen, below, fewest)
         if (np.searchsorted(n, fewest) < np.searchsorted(n, below)).any():
-            _run(solver.distances, width, Pairs(fewest, below), sources, sinks, swapped, out)
+            pairs = Pairs(fewest, below)
+            _run(solver.distances, width, pairs, ground, sources, sinks, swapped, out)
 
     above = 0
     for width in _WIDTHS:
@@ -111,16 +109,18 @@ def _solve_where_sinks_are_fewer(sources, sinks, ties, swapped, out):
     run(_many_sinks, _BLOCK, m > above, uneven, below)
 
 
-def plan(points, masses, labels, sink_points, sink_masses, sink_labels):
+def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=None):
     """Return the optimal flows between two graphs, as shares of all mass, and their cost."""
     if len(points) < len(sink_points):
-        flows, cost = plan(sink_points, sink_masses, sink_labels, points, masses, labels)
+        flows, cost = plan(sink_points, sink_masses, sink_labels, points, masses, labels, ground)
         return flows.T, cost
+    if ground is None:
+        ground = default_ground_distance(points.shape[1])
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
     solver = _simplex if len(points) <= _EVEN * len(sink_points) else _many_sinks
-    return out, _run(solver.plan, _BLOCK, sources, sinks, out)
+    return out, _run(solver.plan, _BLOCK, ground, sources, sinks, out)
 
 
 def _run(kernel, width, *arguments):

@@ -1,7 +1,7 @@
-"""The solver for at most W sinks, W <= 32: a row of the sinks' graph is one vector.
+"""The solver for at most W sinks, W <= 32: a row of the residual graph is one vector.
 
-`_cpu.py` tells the method. Prices, path lengths and costs carry low bits; in a label
-they hold the path, in a cost and a price they are zero.
+`engine.py` explains the method. Prices, path lengths and integer costs carry low bits: in a path
+they hold its number of arcs and its last parent, in a cost and a price they are zero.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numba import njit
 
 from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
 from graphmover.transport.cpu.lanes import (
+    JIT_INLINE,
     bits,
     load,
     lowest_bit,
@@ -23,25 +24,23 @@ from graphmover.transport.cpu.lanes import (
     splat,
     store,
 )
-from graphmover.transport.cpu.problem import (
-    INFINITE,
-    cost_bound,
-    finer_bound,
-    ground_distances,
-    largest,
-    over_pairs,
-    scale_to_common_total,
-    units_per_cost,
+from graphmover.transport.cpu.problem import INFINITE, Costs, Scaling, Sinks, fill_costs
+from graphmover.transport.cpu.residual import (
+    along_paths,
+    append_member,
+    flow_cost,
+    improve_arcs,
 )
+from graphmover.transport.cpu.solver import at_finer_costs, over_pairs
 
-#: In a label's low bits: the sink before on the path, and above it the number of arcs.
+#: In a path's low bits: the sink before on the path, and above it the number of arcs.
 _PARENT = 63
 _ARC = 64
 _LOW_BITS = 12
 _LOW = (1 << _LOW_BITS) - 1
 _COST_BITS = 60 - _LOW_BITS
 
-#: A half of the sources is solved first while it has this many times as many nodes as sinks.
+#: A sample of half the sources is solved first while it has this many times as many as sinks.
 _COARSE = 16
 
 #: The costs of this many sources are computed at a time.
@@ -51,75 +50,60 @@ State = namedtuple(
     "State",
     [
         "cost",  # (n * W,) C_ij as float64, only of sources that are not settled
-        "whole",  # (n * W,) C_ij as whole units, likewise
+        "integer_cost",  # (n * W,) C_ij as integers, likewise
         "supply",  # (n,) a_i
         "demand",  # (W,) b_j
         "flow",  # (n * W,) F_ij, likewise
         "members",  # (W * n,) the sources with flow at sink j, and some that had it
         "n_members",  # (W,)
-        "best",  # (W * W,) cheapest move of a unit from sink j to sink k
-        "mover",  # (W * W,) the source that makes it
-        "share",  # (W,) demand of the present sample of sources
-        "need",  # (W,) demand less flow: positive is a deficit, negative an excess
+        "arc_cost",  # (W * W,) the residual graph's arc from sink j to sink k
+        "arc_source",  # (W * W,) the source that moves along it
+        "sample_demand",  # (W,) demand of the present sample of sources
+        "deficit",  # (W,) demand less flow; negative: an excess
         "price",  # (W,) p_j
-        "before",  # (W,) p_j when the sources were assigned
-        "label",  # (W,) length of the shortest path from an excess sink, its arcs and parent
-        "coordinates",  # (d * W,) the sinks' points, a row per dimension
-        "sink_labels",  # (W,)
+        "start_price",  # (W,) p_j when the sources were assigned
+        "path",  # (W,) length of the shortest path from an excess sink, its arcs and parent
     ],
 )
 
 
 @njit(**JIT)
-def distances(lanes, pairs, sources, sinks, swapped, out):
+def distances(lanes, pairs, ground, sources, sinks, swapped, out):
     """Solve pairs of at most W sinks."""
-    state = _state(len(lanes), largest(sources.offsets), sources.points.shape[1])
-    _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
+    _solve_pairs(lanes, pairs, ground, sources, sinks, swapped, out)
 
 
 @njit(**JIT)
-def _state(stride, n, n_dimensions):
+def _state(lanes, n, m):
+    """Tables for any m up to W."""
+    stride = len(lanes)
     return State(
-        np.empty(n * stride),
-        np.empty(n * stride, np.int64),
-        np.empty(n, np.int64),
-        np.zeros(stride, np.int64),
-        np.empty(n * stride, np.int64),
-        np.empty(n * stride, np.int32),
-        np.zeros(stride, np.int64),
-        np.empty(stride * stride, np.int64),
-        np.zeros(stride * stride, np.int64),
-        np.zeros(stride, np.int64),
-        np.zeros(stride, np.int64),
-        np.zeros(stride, np.int64),
-        np.zeros(stride, np.int64),
-        np.zeros(stride, np.int64),
-        np.zeros(n_dimensions * stride),
-        np.zeros(stride, np.int64),
+        cost=np.empty(n * stride),
+        integer_cost=np.empty(n * stride, np.int64),
+        supply=np.empty(n, np.int64),
+        demand=np.zeros(stride, np.int64),
+        flow=np.empty(n * stride, np.int64),
+        members=np.empty(n * stride, np.int32),
+        n_members=np.zeros(stride, np.int64),
+        arc_cost=np.empty(stride * stride, np.int64),
+        arc_source=np.zeros(stride * stride, np.int64),
+        sample_demand=np.zeros(stride, np.int64),
+        deficit=np.zeros(stride, np.int64),
+        price=np.zeros(stride, np.int64),
+        start_price=np.zeros(stride, np.int64),
+        path=np.zeros(stride, np.int64),
     )
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _distance(lanes, sources, g, sinks, r, s):
-    m = sinks.offsets[r + 1] - sinks.offsets[r]
-    total = scale_to_common_total(sources, g, sinks, r, s.supply, s.demand)
-    bound = cost_bound(sources, g, sinks, r)
-    distance = 0.0
-    while bound > 0:
-        distance = (
-            _least_cost(lanes, sources, g, m, units_per_cost(bound, _COST_BITS), total, s) / total
-        )
-        bound = finer_bound(bound, distance, total, _COST_BITS)
-    return distance
-
-
-_solve_pairs = over_pairs(_distance)
+def _cost_bits(n, m):
+    return _COST_BITS
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _least_cost(lanes, sources, g, m, units, total, s):
+def _solve(lanes, p, units, total, s):
     """Solve ever larger samples of the sources, each from the prices of the one before."""
-    n = sources.offsets[g + 1] - sources.offsets[g]
+    n, m = p.n, p.sinks.m
     for k in range(m):
         s.price[k] = 0
     step, reach = 1, INFINITE
@@ -129,13 +113,16 @@ def _least_cost(lanes, sources, g, m, units, total, s):
         step *= 2
     while step > 1:
         _share_demand(n, step, m, total, s)
-        _, moved = _solve(lanes, sources, g, step, reach, m, units, s)
+        _, moved = _solve_sample(lanes, p, step, reach, units, s)
         reach = min(moved + moved // 4, INFINITE)
         step //= 2
     for k in range(m):
-        s.share[k] = s.demand[k]
-    settled, _ = _solve(lanes, sources, g, 1, reach, m, units, s)
-    return settled + _flow_cost(lanes, m, s)
+        s.sample_demand[k] = s.demand[k]
+    settled, _ = _solve_sample(lanes, p, 1, reach, units, s)
+    return settled + flow_cost(len(lanes), m, s)
+
+
+_solve_pairs = over_pairs(_state, at_finer_costs(_cost_bits, _solve, 0.0))
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -146,202 +133,143 @@ def _share_demand(n, step, m, total, s):
         rest += s.supply[i]
     ratio = rest / total * (1.0 - 1e-12)
     for k in range(m):
-        s.share[k] = int(s.demand[k] * ratio)
-        rest -= s.share[k]
-    s.share[0] += rest
+        s.sample_demand[k] = int(s.demand[k] * ratio)
+        rest -= s.sample_demand[k]
+    s.sample_demand[0] += rest
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _solve(lanes, sources, g, step, reach, m, units, s):
+def _solve_sample(lanes, p, step, reach, units, s):
     """Balance the sample from the present prices; return settled cost and movement of prices.
 
     A source for which the second cheapest sink is dearer by more than prices can move against
     each other will stay at its cheapest sink: it is settled at once and costs no more work. How
     far they will move (``reach``) is guessed from the sample before, and checked afterwards.
     """
+    m = p.sinks.m
     while True:
         for k in range(m):
-            s.need[k] = s.share[k]
-            s.before[k] = s.price[k]
+            s.deficit[k] = s.sample_demand[k]
+            s.start_price[k] = s.price[k]
         for k in range(m, len(lanes)):  # padding takes no part
-            s.need[k] = 0
+            s.deficit[k] = 0
             s.price[k] = 0
-        settled = _assign(lanes, sources, g, step, reach, m, units, s)
+        settled = _assign(lanes, p, step, reach, units, s)
         moved = _price_movement(m, s) if _balance(lanes, m, s) else INFINITE
         if moved < reach or reach == INFINITE:
             _start_prices_at_zero(m, s)
             return settled, moved
         # Too short: settled sources stood in the way, so prices moved by too much, if at all.
         for k in range(m):
-            s.price[k] = s.before[k]
+            s.price[k] = s.start_price[k]
         reach = min(2 * reach, INFINITE)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _assign(lanes, sources, g, step, reach, m, units, s):
+def _assign(lanes, p, step, reach, units, s):
     """Every source of the sample to its cheapest sink at the present prices.
 
     Costs are computed for some sources at a time, and those of settled ones written over: only
     sources that may still move take up memory, numbered anew.
     """
     stride = len(lanes)
-    first, last = sources.offsets[g], sources.offsets[g + 1]
+    first, last = p.first, p.first + p.n
+    # The stride and the bits as constants: the compiler makes better code of them.
+    sinks = Sinks(p.sinks.coordinates, p.sinks.labels, stride, p.sinks.m)
+    scaling = Scaling(units, _COST_BITS, _LOW_BITS)
+    costs = Costs(s.cost, s.integer_cost)
     prices, nothing = load(lanes, s.price, 0), splat(lanes, 0)
     settled = 0.0
     for j in range(stride):
         s.n_members[j] = 0
-        store(s.best, j * stride, splat(lanes, INFINITE))
+        store(s.arc_cost, j * stride, splat(lanes, INFINITE))
     i, node = 0, first
     while node < last:
         stop = min(node + step * _AT_A_TIME, last)
         row = i * stride
-        ground_distances(
-            lanes,
-            sources,
-            node,
-            stop,
-            step,
-            s.coordinates,
-            s.sink_labels,
-            stride,
-            0,
-            m,
-            units,
-            _COST_BITS,
-            _LOW_BITS,
-            s.cost,
-            s.whole,
-            row,
-        )
+        fill_costs(lanes, p, range(node, stop, step), sinks, 0, scaling, costs, row)
         while node < stop:
-            costs = load(lanes, s.whole, row)
-            reduced = (costs - prices) | numbers(lanes)
+            here = load(lanes, s.integer_cost, row)
+            reduced = (here - prices) | numbers(lanes)
             least = smallest(reduced)
             k = least & _PARENT
             supply = s.supply[node - first]
-            s.need[k] -= supply
+            s.deficit[k] -= supply
             if reach < INFINITE and bits(reduced < splat(lanes, least + reach)) == 1 << k:
                 settled += supply * s.cost[row + k]
             else:
                 if row > i * stride:
-                    store(s.whole, i * stride, costs)
+                    store(s.integer_cost, i * stride, here)
                     store(s.cost, i * stride, load(lanes, s.cost, row))
                 store(s.flow, i * stride, nothing)
                 s.flow[i * stride + k] = supply
-                _append_member(lanes, k, i, s)
-                _offer_moves(lanes, k, i, s)
+                append_member(k, i, s)
+                improve_arcs(lanes, stride, k, i, s)
                 i += 1
             row += stride
             node += step
     return settled
 
 
-@njit(**JIT_NO_ALLOCATION)
-def _append_member(lanes, k, i, s):
-    s.members[k * len(s.supply) + s.n_members[k]] = i
-    s.n_members[k] += 1
+@njit(**JIT_INLINE)
+def _has_lost(lost, k, s):
+    return lost >> k & 1
 
 
-@njit(**JIT_NO_ALLOCATION)
-def _offer_moves(lanes, k, i, s):
-    """Let source i, which has come to sink k, improve the moves from there."""
-    stride = len(lanes)
-    old = load(lanes, s.best, k * stride)
-    new = load(lanes, s.whole, i * stride) - splat(lanes, s.whole[i * stride + k])
-    better = new < old
-    store(s.best, k * stride, select(better, new, old))
-    mover = load(lanes, s.mover, k * stride)
-    store(s.mover, k * stride, select(better, splat(lanes, i), mover))
+@njit(**JIT_INLINE)
+def _mark_lost(lost, k, s):
+    return lost | 1 << k
+
+
+_augment = along_paths(_has_lost, _mark_lost)
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _balance(lanes, m, s):
-    """Move mass along shortest paths until no sink has a deficit; False if one has no path."""
+    """Augment along shortest paths until no sink has a deficit; False if one has no path."""
     nothing = splat(lanes, 0)
-    deficits = bits(nothing < load(lanes, s.need, 0))
+    deficits = bits(nothing < load(lanes, s.deficit, 0))
     while deficits:
         _find_shortest_paths(lanes, m, s)
-        left_by_one = 0  # the sinks that have lost a source, as bits
+        lost = 0  # the sinks that have lost a source, as bits
         while deficits:
             sink = lowest_bit(deficits)
             deficits &= deficits - 1
-            if s.label[sink] >= INFINITE:
+            if s.path[sink] >= INFINITE:
                 return False
-            left_by_one |= _draw(lanes, sink, left_by_one, s)
-        while left_by_one:
-            _rescan_moves(lanes, lowest_bit(left_by_one), s)
-            left_by_one &= left_by_one - 1
-        deficits = bits(nothing < load(lanes, s.need, 0))
+            lost = _augment(lanes, len(lanes), _PARENT, sink, lost, s)
+        while lost:
+            _rebuild_arcs(lanes, lowest_bit(lost), s)
+            lost &= lost - 1
+        deficits = bits(nothing < load(lanes, s.deficit, 0))
     return True
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _find_shortest_paths(lanes, m, s):
-    """Label all sinks with their paths from the excess sinks; lengths become prices."""
+    """Bellman-Ford from all excess sinks; path lengths become prices."""
     real = (1 << m) - 1
-    excess = load(lanes, s.need, 0) < splat(lanes, 0)
+    excess = load(lanes, s.deficit, 0) < splat(lanes, 0)
     start = load(lanes, s.price, 0) | numbers(lanes)
-    labels = select(excess, start, splat(lanes, INFINITE))
-    store(s.label, 0, labels)
+    paths = select(excess, start, splat(lanes, INFINITE))
+    store(s.path, 0, paths)
     frontier = bits(excess)
     while frontier:
-        shorter = labels
+        shorter = paths
         while frontier:
             j = lowest_bit(frontier)
             frontier &= frontier - 1
-            here = splat(lanes, (s.label[j] & ~_PARENT) + _ARC + j)
-            shorter = minimum(shorter, load(lanes, s.best, j * len(lanes)) + here)
-        frontier = bits(shorter < labels) & real
-        labels = shorter
-        store(s.label, 0, labels)
-    store(s.price, 0, labels & splat(lanes, ~_LOW))
+            here = splat(lanes, (s.path[j] & ~_PARENT) + _ARC + j)
+            shorter = minimum(shorter, load(lanes, s.arc_cost, j * len(lanes)) + here)
+        frontier = bits(shorter < paths) & real
+        paths = shorter
+        store(s.path, 0, paths)
+    store(s.price, 0, paths & splat(lanes, ~_LOW))
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _draw(lanes, sink, left_by_one, s):
-    """Move what the path to a deficit sink can carry; return the sinks that lost a source."""
-    stride = len(lanes)
-    amount, k = s.need[sink], sink
-    parent = s.label[k] & _PARENT
-    while parent != k:
-        amount = min(amount, s.flow[s.mover[parent * stride + k] * stride + parent])
-        k = parent
-        parent = s.label[k] & _PARENT
-    amount = min(amount, -s.need[k])
-    if amount <= 0:
-        return left_by_one
-    s.need[k] += amount
-    s.need[sink] -= amount
-    k = sink
-    parent = s.label[k] & _PARENT
-    while parent != k:
-        i = s.mover[parent * stride + k]
-        s.flow[i * stride + parent] -= amount
-        if s.flow[i * stride + parent] == 0:
-            left_by_one |= 1 << parent
-        if s.flow[i * stride + k] == 0:
-            if not (left_by_one >> k & 1 and _is_member(lanes, k, i, s)):
-                _append_member(lanes, k, i, s)
-            _offer_moves(lanes, k, i, s)
-        s.flow[i * stride + k] += amount
-        k = parent
-        parent = s.label[k] & _PARENT
-    return left_by_one
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _is_member(lanes, k, i, s):
-    """Whether source i, without flow at sink k, is still listed there since it left."""
-    first = k * len(s.supply)
-    for at in range(first, first + s.n_members[k]):
-        if s.members[at] == i:
-            return True
-    return False
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _rescan_moves(lanes, j, s):
-    """The moves from sink j anew, from the sources that still have flow there."""
+def _rebuild_arcs(lanes, j, s):
+    """Compute the arcs out of sink j again, from the sources that still have flow there."""
     stride = len(lanes)
     row, who = splat(lanes, INFINITE), splat(lanes, 0)
     first = j * len(s.supply)
@@ -351,22 +279,24 @@ def _rescan_moves(lanes, j, s):
         if s.flow[i * stride + j]:
             s.members[first + kept] = i
             kept += 1
-            new = load(lanes, s.whole, i * stride) - splat(lanes, s.whole[i * stride + j])
+            new = load(lanes, s.integer_cost, i * stride) - splat(
+                lanes, s.integer_cost[i * stride + j]
+            )
             better = new < row
             row = select(better, new, row)
             who = select(better, splat(lanes, i), who)
     s.n_members[j] = kept
-    store(s.best, j * stride, row)
-    store(s.mover, j * stride, who)
+    store(s.arc_cost, j * stride, row)
+    store(s.arc_source, j * stride, who)
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _price_movement(m, s):
     """How much prices have moved against each other."""
-    least = most = s.price[0] - s.before[0]
+    least = most = s.price[0] - s.start_price[0]
     for k in range(m):
-        least = min(least, s.price[k] - s.before[k])
-        most = max(most, s.price[k] - s.before[k])
+        least = min(least, s.price[k] - s.start_price[k])
+        most = max(most, s.price[k] - s.start_price[k])
     return most - least + _LOW + 1
 
 
@@ -378,14 +308,3 @@ def _start_prices_at_zero(m, s):
         least = min(least, s.price[k])
     for k in range(m):
         s.price[k] = min(s.price[k] - least, INFINITE >> 2)
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _flow_cost(lanes, m, s):
-    cost = 0.0
-    for j in range(m):
-        first = j * len(s.supply)
-        for at in range(first, first + s.n_members[j]):
-            cell = s.members[at] * len(lanes) + j
-            cost += s.flow[cell] * s.cost[cell]
-    return cost

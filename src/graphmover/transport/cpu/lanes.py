@@ -18,6 +18,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
+from graphmover._utils.jit import JIT_NO_ALLOCATION
+
+#: For short functions in inner loops: LLVM inlines them wherever they are called, so that vectors
+#: stay in registers and constant arguments stay constants.
+JIT_INLINE = JIT_NO_ALLOCATION | {"forceinline": True}
+
 _BIT, _INT32, _INT64, _FLOAT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _ELEMENTS = {"bool": _BIT, "int64": _INT64, "float64": _FLOAT64}
 

@@ -1,117 +1,133 @@
-"""One transport problem as whole numbers: its sides, its costs, its masses.
+"""One transport problem in integers: its two sides, its masses, its costs.
 
-`prepare` makes of a collection what all its problems share. Nodes of one graph with equal
-point and label are merged into one, exactly; nodes without mass are dropped. They are put in
-the order of a hash of their content, so that no result depends on how nodes were numbered,
-and every second node is a fair sample.
-
-Costs become whole multiples of a small part of the largest cost that can occur. So the
+Costs become integers: multiples of a small fraction of the largest cost that can occur. So the
 solvers need no tolerance; the distance itself is summed from the float64 costs. Where it is so
-small that the unit matters, `finer_bound` tells a smaller largest cost, and it is solved again.
+small that this rounding matters, `finer_bound` returns a smaller largest cost to solve again with.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
-from math import frexp, ldexp, sqrt
+from math import frexp, ldexp
 
 import numpy as np
 from numba import njit
 
-from graphmover._utils.hashing import GOLDEN
 from graphmover._utils.jit import JIT_NO_ALLOCATION
-from graphmover._utils.segments import offsets_from_counts
-from graphmover.transport.cpu.lanes import (
-    load,
-    numbers,
-    select,
-    splat,
-    square_root,
-    store,
-    truncate,
+from graphmover._utils.segments import offsets_from_counts, segment_numbers
+from graphmover.transport.cpu.ground import distances_to_sinks
+from graphmover.transport.cpu.lanes import JIT_INLINE, numbers, select, splat, store, truncate
+from graphmover.transport.side import (
+    MAX_COMMON_TOTAL,
+    ROUNDED_TOTAL,
+    label_columns,
+    merge_nodes,
 )
 
-#: Costs and prices are below 2**60, the sum of any two of them below INFINITE.
+#: Costs and prices are below 2**60, so the sum of any two of them is below INFINITE.
 #: The cost to a sink that is only padding: above every cost, below every sum of two.
 FORBIDDEN = 1 << 61
-#: Above every cost and every path's length.
+#: Above every cost and every path length.
 INFINITE = 1 << 62
 
-#: Masses are scaled to a common total of at most LARGEST_TOTAL, exactly; only where that is not
-#: possible are they rounded to multiples of 1 / ROUNDED_TOTAL of the whole.
-LARGEST_TOTAL = 1 << 62
-ROUNDED_TOTAL = 1 << 53
-
-#: The relative error that whole costs may bring into a distance.
+#: The relative error that integer costs may bring into a distance.
 ACCURACY = 1e-10
 
 Side = namedtuple(
     "Side",
     [
         "points",  # (nodes, d)
-        "masses",  # (nodes,) positive whole numbers
-        "offsets",  # (graphs + 1,) the nodes of a graph are offsets[g] to offsets[g + 1]
-        "labels",  # (nodes,) or empty
+        "masses",  # (nodes,) positive integers
+        "offsets",  # (graphs + 1,) the nodes of graph g are offsets[g] to offsets[g + 1]
+        "labels",  # (nodes, k)
         "low",  # (graphs, d) the smallest coordinates of a graph
         "high",  # (graphs, d) the largest
         "totals",  # (graphs,) the mass of a graph
     ],
 )
 
-Pairs = namedtuple(
-    "Pairs",
+Sinks = namedtuple(
+    "Sinks",
     [
-        "fewest",  # (graphs,) each graph of sinks goes with graphs of no fewer sources
-        "below",  # (graphs,) and of fewer than these; where they are no more, with none
+        "coordinates",  # (d * stride,) a row per dimension, padded with zeros
+        "labels",  # (k * stride,) a row per label column, likewise
+        "stride",  # the length of a row: m, rounded up to whole vectors
+        "m",  # number of sinks
+    ],
+)
+
+Pair = namedtuple(
+    "Pair",
+    [
+        "sources",  # Side of the sources
+        "g",  # the graph among them
+        "sinks",  # Side of the sinks
+        "r",  # the graph among them
+    ],
+)
+
+#: What a solver sees of a pair. It is passed by value from step to step, so it holds no more.
+Problem = namedtuple(
+    "Problem",
+    [
+        "ground",  # GroundDistance
+        "points",  # (nodes, d) of the sources' side
+        "labels",  # (nodes, k) likewise
+        "first",  # the first source among these nodes
+        "n",  # number of sources
+        "sinks",  # Sinks
+    ],
+)
+
+Scaling = namedtuple(
+    "Scaling",
+    [
+        "units",  # how many units of integer cost make up a distance of 1: a power of two
+        "cost_bits",  # integer costs are at most 2**cost_bits
+        "low_bits",  # and have this many zero bits below them
+    ],
+)
+
+Costs = namedtuple(
+    "Costs",
+    [
+        "real",  # (n * stride,) C_ij as float64
+        "integer",  # (n * stride,) C_ij as integers
     ],
 )
 
 
 def prepare(points, masses, offsets, labels):
     """Merge equal nodes, drop nodes without mass, order by content."""
-    graphs = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     kept = slice(offsets[0], offsets[-1])
-    heavy = np.flatnonzero(masses[kept] > 0)
-    points = points[kept][heavy] + 0.0  # no negative zeros
-    masses, graphs = masses[kept][heavy], graphs[heavy]
-    labels = labels[kept][heavy] if len(labels) else labels
-    order = np.lexsort((_content_codes(points, labels), graphs))
-    points, masses, graphs = points[order], masses[order], graphs[order]
-    labels = labels[order] if len(labels) else labels
-    first = np.ones(len(order), bool)
-    first[1:] = (graphs[1:] != graphs[:-1]) | (points[1:] != points[:-1]).any(axis=1)
-    if len(labels):
-        first[1:] |= labels[1:] != labels[:-1]
-    starts = np.flatnonzero(first)
-    masses = np.add.reduceat(masses, starts) if len(starts) else masses
-    points, labels = points[starts], labels[starts] if len(labels) else labels
-    return _side(points, masses, np.bincount(graphs[starts], minlength=len(offsets) - 1), labels)
+    labels = label_columns(np, labels, len(points))
+    nodes = merge_nodes(
+        np,
+        points[kept],
+        masses[kept],
+        labels[kept],
+        segment_numbers(offsets),
+        len(offsets) - 1,
+    )
+    return _side(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
 
 
 def prepare_one(points, masses, labels):
-    """One graph, its nodes kept apart and in their order; all must have mass."""
-    return _side(points, masses, np.array([len(points)]), labels)
+    """One graph, its nodes neither merged nor reordered; all must have mass."""
+    offsets = offsets_from_counts([len(points)])
+    return _side(points, masses, offsets, label_columns(np, labels, len(points)))
 
 
-def _side(points, masses, sizes, labels):
-    offsets = offsets_from_counts(sizes)
-    filled = np.flatnonzero(sizes)
-    low, high = np.zeros((2, len(sizes), points.shape[1]))
-    totals = np.zeros(len(sizes), np.int64)
+def _side(points, masses, offsets, labels):
+    filled = np.flatnonzero(np.diff(offsets))
+    low, high = np.zeros((2, len(offsets) - 1, points.shape[1]))
+    totals = np.zeros(len(offsets) - 1, np.int64)
     if len(filled):
         low[filled] = np.minimum.reduceat(points, offsets[filled])
         high[filled] = np.maximum.reduceat(points, offsets[filled])
         totals[filled] = np.add.reduceat(masses, offsets[filled])
-    return Side(np.ascontiguousarray(points), masses, offsets, labels, low, high, totals)
-
-
-def _content_codes(points, labels):
-    """A 64-bit hash of each node. Two nodes that share one are merely not merged."""
-    code = labels.astype(np.uint64) if len(labels) else np.zeros(len(points), np.uint64)
-    for column in np.ascontiguousarray(points.T).view(np.uint64):
-        code = (code ^ column) * GOLDEN
-        code ^= code >> np.uint64(32)
-    return code
+    points, labels = np.ascontiguousarray(points), np.ascontiguousarray(labels)
+    return Side(points, masses, offsets, labels, low, high, totals)
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -125,7 +141,7 @@ def largest(offsets):
 
 @njit(**JIT_NO_ALLOCATION)
 def number_of_bits(count):
-    """How many bits it takes to number so many things from 0."""
+    """How many bits it takes to number this many things from 0."""
     n_bits = 0
     while count > 1 << n_bits:
         n_bits += 1
@@ -134,47 +150,20 @@ def number_of_bits(count):
 
 @njit(**JIT_NO_ALLOCATION)
 def in_blocks(lanes, m):
-    """The number of sinks, rounded up to whole blocks of lanes."""
+    """The number of sinks, rounded up to whole vectors."""
     return (m + len(lanes) - 1) // len(lanes) * len(lanes)
 
 
-def over_pairs(distance):
-    """Make of a solver's ``distance`` of one pair what fills the places of many: the only loop."""
-
-    @njit(**(JIT_NO_ALLOCATION | {"cache": False}))  # it is cached as a part of the solver
-    def solve(lanes, pairs, sources, sinks, swapped, state, out):
-        for r in range(len(sinks.offsets) - 1):
-            if pairs.fewest[r] >= pairs.below[r]:
-                continue
-            stride = in_blocks(lanes, sinks.offsets[r + 1] - sinks.offsets[r])
-            transpose_sinks(sinks, r, stride, state.coordinates, state.sink_labels)
-            for g in range(len(sources.offsets) - 1):
-                n = sources.offsets[g + 1] - sources.offsets[g]
-                if n < pairs.fewest[r] or n >= pairs.below[r]:
-                    continue
-                found = distance(lanes, sources, g, sinks, r, state)
-                if swapped:
-                    out[r, g] = found
-                else:
-                    out[g, r] = found
-
-    return solve
-
-
 @njit(**JIT_NO_ALLOCATION)
-def label_distance(side):
-    """How far apart nodes with different labels are at least; 0 without labels."""
-    return sqrt(side.points.shape[1]) if len(side.labels) else 0.0
-
-
-@njit(**JIT_NO_ALLOCATION)
-def cost_bound(sources, g, sinks, r):
-    """No cost between two graphs is larger: the diagonal of the box around both."""
-    square = 0.0
-    for c in range(sources.low.shape[1]):
-        reach = max(sources.high[g, c] - sinks.low[r, c], sinks.high[r, c] - sources.low[g, c])
-        square += reach * reach
-    return max(sqrt(square), label_distance(sources))
+def lay_out_sinks(side, r, sinks):
+    """Transpose the points and labels of graph r into the rows of ``sinks``."""
+    first, stride = side.offsets[r], sinks.stride
+    for j in range(stride):
+        real = j < sinks.m
+        for c in range(side.points.shape[1]):
+            sinks.coordinates[c * stride + j] = side.points[first + j, c] if real else 0.0
+        for c in range(side.labels.shape[1]):
+            sinks.labels[c * stride + j] = side.labels[first + j, c] if real else 0
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -185,10 +174,10 @@ def units_per_cost(bound, cost_bits):
 
 @njit(**JIT_NO_ALLOCATION)
 def finer_bound(bound, distance, total, cost_bits):
-    """A lower bound on costs to solve again with, or 0 when the distance is accurate.
+    """A smaller bound on costs to solve again with, or 0 when the distance is accurate.
 
-    A source that carries one of ``total`` units over an arc dearer than distance * total would
-    alone cost more than the distance found: such arcs may be cut to that cost.
+    An arc dearer than distance * total that carried one of ``total`` units would alone cost more
+    than the distance found: the costs of such arcs may be cut to that.
     """
     dearest = distance * total
     accurate = ldexp(bound, 1 - cost_bits) <= ACCURACY * distance
@@ -196,74 +185,41 @@ def finer_bound(bound, distance, total, cost_bits):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def transpose_sinks(sinks, r, stride, coordinates, labels):
-    """The sinks' coordinates, one row per dimension, padded to the stride, and their labels."""
-    first, last = sinks.offsets[r], sinks.offsets[r + 1]
-    for k in range(stride):
-        for c in range(sinks.points.shape[1]):
-            coordinates[c * stride + k] = sinks.points[first + k, c] if first + k < last else 0.0
-        if len(sinks.labels):
-            labels[k] = sinks.labels[first + k] if first + k < last else 0
+def fill_costs(lanes, p, nodes, sinks, block, scaling, costs, cell):
+    """Fill the costs from a range of nodes to one block of sinks.
 
-
-@njit(**JIT_NO_ALLOCATION)
-def ground_distances(
-    lanes,
-    sources,
-    i,
-    stop,
-    step,
-    coordinates,
-    sink_labels,
-    stride,
-    block,
-    m,
-    units,
-    cost_bits,
-    low_bits,
-    cost,
-    whole,
-    cell,
-):
-    """The ground distances of the nodes i to stop to one block of sinks: the only place.
-
-    Euclidean; where labels differ, at least sqrt(d), the diameter of the unit cube. ``cost``
-    takes it as it is, ``whole`` as whole units below 2**cost_bits, with low bits below them, each
-    in rows from ``cell`` on; of m sinks the lanes beyond are forbidden.
+    They are written in rows of ``sinks.stride`` from ``cell`` on. Padding is forbidden.
     """
-    apart = label_distance(sources)
-    padding = splat(lanes, m - 1 - block) < numbers(lanes)
-    most = splat(lanes, ldexp(1.0, cost_bits))
-    while i < stop:
-        square = splat(lanes, 0.0)
-        for c in range(sources.points.shape[1]):
-            difference = splat(lanes, sources.points[i, c]) - load(
-                lanes, coordinates, c * stride + block
-            )
-            square = square + difference * difference
-        distance = square_root(square)
-        if len(sources.labels):
-            same = load(lanes, sink_labels, block) == splat(lanes, sources.labels[i])
-            least = select(same, splat(lanes, 0.0), splat(lanes, apart))
-            distance = select(distance < least, least, distance)
-        store(cost, cell, distance)
-        scaled = distance * splat(lanes, units)
+    padding = splat(lanes, sinks.m - 1 - block) < numbers(lanes)
+    most = splat(lanes, ldexp(1.0, scaling.cost_bits))
+    for i in nodes:
+        distance = distances_to_sinks(lanes, p, i, sinks, block)
+        store(costs.real, cell, distance)
+        scaled = distance * splat(lanes, scaling.units)
         scaled = select(scaled < most, scaled, most)
-        shifted = truncate(scaled) * splat(lanes, 1 << low_bits)
-        store(whole, cell, select(padding, splat(lanes, FORBIDDEN), shifted))
-        cell += stride
-        i += step
+        integer = truncate(scaled) * splat(lanes, 1 << scaling.low_bits)
+        store(costs.integer, cell, select(padding, splat(lanes, FORBIDDEN), integer))
+        cell += sinks.stride
 
 
 @njit(**JIT_NO_ALLOCATION)
-def scale_to_common_total(sources, g, sinks, r, supply, demand):
-    """Supplies and demands as whole numbers of the same total, which is returned."""
-    here, there = sources.totals[g], sinks.totals[r]
+def fill_all_costs(lanes, p, scaling, costs):
+    """Fill the costs from all sources to all sinks."""
+    nodes = range(p.first, p.first + p.n)
+    for block in range(0, p.sinks.stride, len(lanes)):
+        fill_costs(lanes, p, nodes, p.sinks, block, scaling, costs, block)
+
+
+@njit(**JIT_INLINE)
+def scale_to_common_total(pair, supply, demand):
+    """Supplies and demands as integers with the same total, which is returned."""
+    here, there = pair.sources.totals[pair.g], pair.sinks.totals[pair.r]
     divisor, rest = here, there
     while rest:
         divisor, rest = rest, divisor % rest
-    exact = there // divisor <= LARGEST_TOTAL // here
+    exact = there // divisor <= MAX_COMMON_TOTAL // here
     total = here * (there // divisor) if exact else ROUNDED_TOTAL
+    sources, g, sinks, r = pair
     _scale(sources.masses, sources.offsets[g], sources.offsets[g + 1], here, total, exact, supply)
     _scale(sinks.masses, sinks.offsets[r], sinks.offsets[r + 1], there, total, exact, demand)
     return total

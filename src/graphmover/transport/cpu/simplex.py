@@ -1,28 +1,29 @@
-"""The solver for more than 32 sinks and at most twice as many sources: the simplex method.
+"""The solver for more than 32 sinks and at most twice as many sources: the network simplex.
 
-Where neither side is small, paths get in each other's way, and a tree does better.
+Where neither side is small, augmenting paths get in each other's way, and a spanning tree does
+better (Ahuja, Magnanti and Orlin 1993, chapter 11).
 
-The tree. A basis of the problem is a tree of all sources and sinks; only its arcs carry flow,
-and given the tree there is one flow and, up to a constant, one price p_j for every sink and one
-charge u_i for every source, such that C_ij = u_i + p_j on every arc of the tree.
+The tree. A basis of the problem is a spanning tree of all sources and sinks. Only its arcs carry
+flow; the tree determines the flow and, up to a constant, dual prices u_i of the sources and p_j of
+the sinks such that every arc of the tree has the reduced cost C_ij - u_i - p_j = 0.
 
-Pricing. An arc from i to j with C_ij < u_i + p_j is worth entering. For one source, the best of
-all sinks is found by vectors. From the best arcs of a number of sources, a few pivots are made,
-the most worthwhile first; then it is the turn of the next sources. When all of them have had
-their turn in vain, the flow is optimal.
+Pricing. An arc with a negative reduced cost may enter. Vectors find the best sink of a source.
+Candidate-list pricing: from the best arcs of a number of sources a few pivots are made, the most
+negative first; then it is the turn of the next sources. When all have had their turn in vain, the
+flow is optimal.
 
-Pivot. The entering arc closes a cycle. Flow goes round it until an arc of the tree has none left;
-that one leaves, and the part of the tree that it held is hung up by the entering arc, its prices
-and charges shifted by what the arc was worth.
+Pivot. The entering arc closes a cycle. Flow is pushed round it until an arc of the tree has none
+left. That arc leaves. The subtree that it held is attached by the entering arc instead, and its
+dual prices are shifted by the entering arc's reduced cost.
 
-Start. Each source in turn goes to its cheapest sinks that still have demand. The sinks that it
-fills are hung under it, it is hung under the one that it does not fill.
+Start. Each source in turn fills its cheapest sinks that still have demand. These become its
+children; its parent is the sink that it does not fill.
 
-Why it ends. Every arc that leads down the tree, from a source to a sink below it, has flow; only
-arcs that lead up may have none (Cunningham's strongly feasible trees). The start is such a tree,
-since all masses are positive, and pivots keep it so if, of several arcs that could leave, the
-last goes, on the way from the top of the cycle along the entering arc and back. No tree comes
-twice then, even where a pivot moves nothing.
+Why it ends. Trees stay strongly feasible (Cunningham 1976): every arc from a source down to a sink
+below it has flow; only arcs that lead up may have none. The start is such a tree, since all masses
+are positive. Pivots keep it so if, of several arcs that could leave, the last one does, on the way
+from the top of the cycle along the entering arc and back. Then no tree occurs twice, even where a
+pivot moves nothing.
 """
 
 from __future__ import annotations
@@ -33,27 +34,23 @@ import numpy as np
 from numba import njit
 
 from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
-from graphmover.transport.cpu.lanes import bits, load, lowest_bit, select, smallest, splat, store
+from graphmover.transport.cpu.lanes import load, select, splat
 from graphmover.transport.cpu.problem import (
     FORBIDDEN,
     INFINITE,
-    cost_bound,
-    finer_bound,
-    ground_distances,
+    Costs,
+    Scaling,
+    fill_all_costs,
     in_blocks,
-    largest,
     number_of_bits,
-    over_pairs,
-    scale_to_common_total,
-    transpose_sinks,
-    units_per_cost,
 )
+from graphmover.transport.cpu.solver import at_finer_costs, for_plan, least_sink, over_pairs
 
 #: The most bits of a cost. Prices can sum up as many costs as the tree is deep: fewer bits for more
 #: than 2**12 nodes.
 _COST_BITS = 48
 
-#: From the best arcs of so many sources, so many pivots are made at a time. Time hardly depends
+#: The length of the candidate list, and how many pivots are made from each. Time hardly depends
 #: on either.
 _CANDIDATES = 64
 _PIVOTS = 16
@@ -63,114 +60,89 @@ State = namedtuple(
     "State",
     [
         "cost",  # (n * stride,) C_ij as float64
-        "whole",  # (n * stride,) C_ij as whole units
+        "integer_cost",  # (n * stride,) C_ij as integers
         "supply",  # (n,) a_i
         "demand",  # (stride,) b_j; while starting, what is left of it
         "price",  # (stride,) p_j
-        "charge",  # (n,) u_i
+        "source_price",  # (n,) u_i
         "parent",  # (n + m,) the node above; -1 at the root
         "flow",  # (n + m,) F_ij on the arc between a node and its parent
-        "depth",  # (n + m,) arcs up to the root
-        "child",  # (n + m,) the first node below, or -1
-        "older",  # (n + m,) the child of the same parent that comes before, or -1
-        "younger",  # (n + m,) the one that comes after, or -1
+        "depth",  # (n + m,) number of arcs up to the root
+        "child",  # (n + m,) the first child, or -1
+        "previous",  # (n + m,) the sibling before, or -1
+        "next",  # (n + m,) the sibling after, or -1
         "candidates",  # (2, _CANDIDATES) sources and sinks of arcs that may enter
         "blocks",  # (W,) in which block of sinks each lane found its least
-        "coordinates",  # (d * stride,) the sinks' points, a row per dimension
-        "sink_labels",  # (stride,)
     ],
 )
 
 
 @njit(**JIT)
-def distances(lanes, pairs, sources, sinks, swapped, out):
+def distances(lanes, pairs, ground, sources, sinks, swapped, out):
     """Solve pairs of any number of sinks."""
-    n_most = largest(sources.offsets)
-    state = _state(lanes, n_most, min(n_most, largest(sinks.offsets)), sources.points.shape[1])
-    _solve_pairs(lanes, pairs, sources, sinks, swapped, state, out)
+    _solve_pairs(lanes, pairs, ground, sources, sinks, swapped, out)
 
 
 @njit(**JIT)
-def plan(lanes, sources, sinks, out):
+def plan(lanes, ground, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
-    n, m = out.shape
-    state = _state(lanes, n, m, sources.points.shape[1])
-    transpose_sinks(sinks, 0, in_blocks(lanes, m), state.coordinates, state.sink_labels)
-    distance = _distance(lanes, sources, 0, sinks, 0, state)
-    total = state.supply.sum()
-    out[...] = 0.0
-    for node in range(n + m):
-        if state.parent[node] >= 0:
-            i, j = _ends(n, node, state)
-            out[i, j] = state.flow[node] / total
-    return distance
+    return _plan(lanes, ground, sources, sinks, out)
 
 
 @njit(**JIT)
-def _state(lanes, n, m, n_dimensions):
+def _state(lanes, n, m):
     stride = in_blocks(lanes, m)
     return State(
-        np.empty(n * stride),
-        np.empty(n * stride, np.int64),
-        np.empty(n, np.int64),
-        np.zeros(stride, np.int64),
-        np.zeros(stride, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n + m, np.int64),
-        np.empty(n + m, np.int64),
-        np.empty(n + m, np.int64),
-        np.empty(n + m, np.int64),
-        np.empty(n + m, np.int64),
-        np.empty(n + m, np.int64),
-        np.empty((2, _CANDIDATES), np.int64),
-        np.zeros(len(lanes), np.int64),
-        np.zeros(n_dimensions * stride),
-        np.zeros(stride, np.int64),
+        cost=np.empty(n * stride),
+        integer_cost=np.empty(n * stride, np.int64),
+        supply=np.empty(n, np.int64),
+        demand=np.zeros(stride, np.int64),
+        price=np.zeros(stride, np.int64),
+        source_price=np.empty(n, np.int64),
+        parent=np.empty(n + m, np.int64),
+        flow=np.empty(n + m, np.int64),
+        depth=np.empty(n + m, np.int64),
+        child=np.empty(n + m, np.int64),
+        previous=np.empty(n + m, np.int64),
+        next=np.empty(n + m, np.int64),
+        candidates=np.empty((2, _CANDIDATES), np.int64),
+        blocks=np.zeros(len(lanes), np.int64),
     )
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _distance(lanes, sources, g, sinks, r, s):
-    n = sources.offsets[g + 1] - sources.offsets[g]
-    m = sinks.offsets[r + 1] - sinks.offsets[r]
-    stride = in_blocks(lanes, m)
-    cost_bits = min(_COST_BITS, 60 - number_of_bits(n + m))
-    bound = max(cost_bound(sources, g, sinks, r), 1e-300)  # zero: any flow will do, but one must be
-    distance = 0.0
-    while bound > 0:
-        total = scale_to_common_total(sources, g, sinks, r, s.supply, s.demand)
-        for block in range(0, stride, len(lanes)):
-            ground_distances(
-                lanes,
-                sources,
-                sources.offsets[g],
-                sources.offsets[g + 1],
-                1,
-                s.coordinates,
-                s.sink_labels,
-                stride,
-                block,
-                m,
-                units_per_cost(bound, cost_bits),
-                cost_bits,
-                0,
-                s.cost,
-                s.whole,
-                block,
-            )
-        _start(lanes, n, m, s)
-        _optimise(lanes, n, m, s)
-        distance = _flow_cost(n, m, stride, s) / total
-        bound = finer_bound(bound, distance, total, cost_bits)
-    return distance
+def _cost_bits(n, m):
+    return min(_COST_BITS, 60 - number_of_bits(n + m))
 
 
-_solve_pairs = over_pairs(_distance)
+@njit(**JIT_NO_ALLOCATION)
+def _solve(lanes, p, units, total, s):
+    n, m = p.n, p.sinks.m
+    scaling = Scaling(units, _cost_bits(n, m), 0)
+    fill_all_costs(lanes, p, scaling, Costs(s.cost, s.integer_cost))
+    _start(lanes, n, m, s)
+    _optimise(lanes, n, m, s)
+    return _flow_cost(n, m, p.sinks.stride, s)
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _write_flows(stride, total, s, out):
+    n, m = out.shape
+    out[...] = 0.0
+    for node in range(n + m):
+        if s.parent[node] >= 0:
+            i, j = _ends(n, node, s)
+            out[i, j] = s.flow[node] / total
+
+
+_distance = at_finer_costs(_cost_bits, _solve, 1e-300)
+_solve_pairs = over_pairs(_state, _distance)
+_plan = for_plan(_state, _distance, _write_flows)
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _start(lanes, n, m, s):
-    """Each source in turn to its cheapest sinks that still have demand."""
+    """Send each source in turn to its cheapest sinks that still have demand."""
     stride = in_blocks(lanes, m)
     for node in range(n + m):
         s.parent[node] = s.child[node] = -1
@@ -182,24 +154,24 @@ def _start(lanes, n, m, s):
         j = _cheapest_sink(lanes, stride, i, s)
         # At the very end supply and demand run out together: that sink is the root.
         while left > 0 and s.demand[j] <= left and not (i == n - 1 and s.demand[j] == left):
-            _hang(n + j, i, s.demand[j], s)
+            _attach(n + j, i, s.demand[j], s)
             left -= s.demand[j]
             s.price[j] = -FORBIDDEN
             j = _cheapest_sink(lanes, stride, i, s)
-        _hang(i, n + j, left, s)
+        _attach(i, n + j, left, s)
         s.demand[j] -= left
         root = n + j
     s.depth[root] = 0
     s.price[root - n] = 0
-    node = _next_below(root, root, s)
+    node = _next_in_preorder(root, root, s)
     while node >= 0:
         s.depth[node] = s.depth[s.parent[node]] + 1
         i, j = _ends(n, node, s)
         if node < n:
-            s.charge[i] = s.whole[i * stride + j] - s.price[j]
+            s.source_price[i] = s.integer_cost[i * stride + j] - s.price[j]
         else:
-            s.price[j] = s.whole[i * stride + j] - s.charge[i]
-        node = _next_below(root, node, s)
+            s.price[j] = s.integer_cost[i * stride + j] - s.source_price[i]
+        node = _next_in_preorder(root, node, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -207,25 +179,23 @@ def _cheapest_sink(lanes, stride, i, s):
     """The sink with the least C_ij - p_j."""
     least, where = splat(lanes, INFINITE), splat(lanes, 0)
     for block in range(0, stride, len(lanes)):
-        reduced = load(lanes, s.whole, i * stride + block) - load(lanes, s.price, block)
+        reduced = load(lanes, s.integer_cost, i * stride + block) - load(lanes, s.price, block)
         better = reduced < least
         least = select(better, reduced, least)
         where = select(better, splat(lanes, block), where)
-    store(s.blocks, 0, where)
-    lane = lowest_bit(bits(least == splat(lanes, smallest(least))))
-    return s.blocks[lane] + lane
+    return least_sink(lanes, least, where, s.blocks)
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _optimise(lanes, n, m, s):
-    """Pivot until no source finds a sink worth entering."""
+    """Pivot until no arc has a negative reduced cost."""
     stride = in_blocks(lanes, m)
     i = 0
     while True:
         count = turns = 0
         while count < _CANDIDATES and turns < n:
             j = _cheapest_sink(lanes, stride, i, s)
-            if s.whole[i * stride + j] < s.charge[i] + s.price[j]:
+            if s.integer_cost[i * stride + j] < s.source_price[i] + s.price[j]:
                 s.candidates[0, count] = i
                 s.candidates[1, count] = j
                 count += 1
@@ -234,44 +204,47 @@ def _optimise(lanes, n, m, s):
         if count == 0:
             return
         for _ in range(_PIVOTS):
-            count, best, worth = _most_worthwhile(count, stride, s)
+            count, best, gain = _best_candidate(count, stride, s)
             if count == 0:
                 break
-            _pivot(n, s.candidates[0, best], n + s.candidates[1, best], worth, s)
+            _pivot(n, s.candidates[0, best], n + s.candidates[1, best], gain, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _most_worthwhile(count, stride, s):
-    """Keep the candidates that are still worth entering: how many, which is best, its worth."""
+def _best_candidate(count, stride, s):
+    """Keep the candidates that may still enter: how many, which is best, what it gains.
+
+    The gain of an arc is its reduced cost, negated.
+    """
     kept = best = most = 0
     for at in range(count):
         i, j = s.candidates[0, at], s.candidates[1, at]
-        worth = s.charge[i] + s.price[j] - s.whole[i * stride + j]
-        if worth > 0:
+        gain = s.source_price[i] + s.price[j] - s.integer_cost[i * stride + j]
+        if gain > 0:
             s.candidates[0, kept] = i
             s.candidates[1, kept] = j
-            if worth > most:
-                most, best = worth, kept
+            if gain > most:
+                most, best = gain, kept
             kept += 1
     return kept, best, most
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _pivot(n, source, sink, worth, s):
+def _pivot(n, source, sink, gain, s):
     """Let the arc from source to sink enter the tree."""
     top, leaving, amount = _leaving_arc(n, source, sink, s)
-    below_source = _send_round(n, source, sink, top, leaving, amount, s)
+    below_source = _push_flow(n, source, sink, top, leaving, amount, s)
     if below_source:
-        _hang_up_from(source, sink, leaving, amount, s)
-        _shift(n, source, -worth, s)
+        _reattach_path(source, sink, leaving, amount, s)
+        _shift_prices(n, source, -gain, s)
     else:
-        _hang_up_from(sink, source, leaving, amount, s)
-        _shift(n, sink, worth, s)
+        _reattach_path(sink, source, leaving, amount, s)
+        _shift_prices(n, sink, gain, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _leaving_arc(n, source, sink, s):
-    """The top of the cycle; the node whose arc to its parent leaves; what it carries.
+    """The top of the cycle; the node whose arc to its parent leaves; the flow of that arc.
 
     The cycle goes from the top down to the source, over the entering arc, and from the sink up to
     the top. Flow shrinks where it meets an arc head-on: on the way down, between a source and the
@@ -295,8 +268,8 @@ def _leaving_arc(n, source, sink, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _send_round(n, source, sink, top, leaving, amount, s):
-    """Send flow round the cycle; tell whether the leaving arc is on the source's side."""
+def _push_flow(n, source, sink, top, leaving, amount, s):
+    """Push flow round the cycle; return whether the leaving arc is on the source's side."""
     below_source = False
     node = source
     while node != top:
@@ -311,60 +284,60 @@ def _send_round(n, source, sink, top, leaving, amount, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _hang_up_from(node, parent, last, flow, s):
-    """Hang a node, and all above it up to the last, the other way round: under a new parent."""
+def _reattach_path(node, parent, last, flow, s):
+    """Attach a node to a new parent; reverse the path from it up to the last node."""
     while True:
         above, carried = s.parent[node], s.flow[node]
-        _take_down(node, s)
-        _hang(node, parent, flow, s)
+        _detach(node, s)
+        _attach(node, parent, flow, s)
         if node == last:
             return
         node, parent, flow = above, node, carried
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _shift(n, top, by, s):
-    """Shift the charges under a node, itself included; prices go the other way."""
+def _shift_prices(n, top, by, s):
+    """Shift the dual prices in a subtree: those of sources up, those of sinks down."""
     node = top
     while node >= 0:
         s.depth[node] = s.depth[s.parent[node]] + 1
         if node < n:
-            s.charge[node] += by
+            s.source_price[node] += by
         else:
             s.price[node - n] -= by
-        node = _next_below(top, node, s)
+        node = _next_in_preorder(top, node, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _hang(node, parent, flow, s):
+def _attach(node, parent, flow, s):
     s.parent[node] = parent
     s.flow[node] = flow
-    s.older[node] = -1
-    s.younger[node] = s.child[parent]
+    s.previous[node] = -1
+    s.next[node] = s.child[parent]
     if s.child[parent] >= 0:
-        s.older[s.child[parent]] = node
+        s.previous[s.child[parent]] = node
     s.child[parent] = node
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _take_down(node, s):
-    older, younger = s.older[node], s.younger[node]
-    if older >= 0:
-        s.younger[older] = younger
+def _detach(node, s):
+    before, after = s.previous[node], s.next[node]
+    if before >= 0:
+        s.next[before] = after
     else:
-        s.child[s.parent[node]] = younger
-    if younger >= 0:
-        s.older[younger] = older
+        s.child[s.parent[node]] = after
+    if after >= 0:
+        s.previous[after] = before
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _next_below(top, node, s):
-    """The node that follows, parents before children, under the top; -1 after the last."""
+def _next_in_preorder(top, node, s):
+    """The next node of the subtree under the top, parents before children; -1 after the last."""
     if s.child[node] >= 0:
         return s.child[node]
     while node != top:
-        if s.younger[node] >= 0:
-            return s.younger[node]
+        if s.next[node] >= 0:
+            return s.next[node]
         node = s.parent[node]
     return -1
 

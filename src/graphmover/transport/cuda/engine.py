@@ -1,65 +1,60 @@
-"""Exact transport on a GPU: the engine of `_cpu.py` over again, its kernels in `transport.cu`.
+"""Exact transport on a GPU: the method of `cpu/engine.py`, with kernels in `transport.cu`.
 
-CuPy compiles them at first use and caches what it compiled. `_cuda_plan.py` sorts pairs of
-graphs into launches, `_cuda_side.py` prepares collections on the device.
+CuPy compiles the kernels at first use and caches them. `schedule.py` sorts pairs of graphs into
+launches, `side.py` prepares collections on the device.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphmover._utils.cuda import free_memory, kernel, shared_memory
-from graphmover.transport.cuda import schedule as _cuda_plan
+from graphmover.transport.cuda import schedule as _schedule
 from graphmover.transport.cuda.side import prepare
+from graphmover.transport.ground import GroundDistance, default_ground_distance
 
-__all__ = ["chunking", "distances", "distances_on_device", "prepare"]
+__all__ = ["distances_on_device", "prepare"]
 
 #: Launches in flight at once: the last warps of one overlap with the first of the next.
 _STREAMS = 32
 
-#: Blocks of one warp that work off a list of unknown length, for each multiprocessor.
+#: Blocks of one warp for each multiprocessor that share a list of unknown length.
 _BLOCKS = 16
 
 
-def chunking(x_counts: Any, y: Any) -> tuple[Any, int]:
-    """The work of each graph of x, and how much of it to do at once: bytes of device memory."""
-    return _cuda_plan.chunking(x_counts, len(y.sizes), free_memory())
+def distances_on_device(x: Any, y: Any, ground: GroundDistance | None = None) -> Any:
+    """The distance between every graph of x and every graph of y, as an array on the device.
 
-
-def distances(x: Any, y: Any, out: Any) -> None:
-    """Fill ``out[i, j]`` with the distance between graph i of x and graph j of y.
-
-    Both come from `prepare`. A graph without nodes is infinitely far.
+    Both come from `prepare`. A graph without nodes is infinitely far. The default ground distance
+    is the paper's.
     """
-    distances_on_device(x, y).get(out=out)
+    return solve(x, y, ground)[0]
 
 
-def distances_on_device(x: Any, y: Any) -> Any:
-    """The same as an array on the device."""
-    return solve(x, y)[0]
-
-
-def solve(x: Any, y: Any) -> tuple[Any, Any]:
+def solve(x: Any, y: Any, ground: GroundDistance | None = None) -> tuple[Any, Any]:
     """All distances, and how many problems each launch had to solve again with 64 bits."""
     import cupy
 
+    if ground is None:
+        ground = default_ground_distance(x.n_dimensions)
     out = cupy.full((len(x.sizes), len(y.sizes)), np.inf)
-    plan = _cuda_plan.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)
-    again = cupy.empty((sum(launch.n_problems for launch in plan), 2), np.int32)
-    counts = cupy.zeros(len(plan), np.int32)
-    lists = _upload_lists(plan)
+    schedule = _schedule.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)
+    again = cupy.empty((sum(launch.n_problems for launch in schedule), 2), np.int32)
+    counts = cupy.zeros(len(schedule), np.int32)
+    lists = _upload_lists(schedule)
     here = cupy.cuda.get_current_stream()
     ready = here.record()
-    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(min(_STREAMS, len(plan)))]
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(min(_STREAMS, len(schedule)))]
     for stream in streams:
         stream.wait_event(ready)
     start = 0
-    for number, launch in enumerate(plan):
+    for number, launch in enumerate(schedule):
         stop = start + launch.n_problems
         with streams[number % len(streams)]:
-            _launch(launch, lists[number], x, y, out, again[start:stop], counts[number:])
+            results = _Results(out, again[start:stop], counts[number:])
+            _launch(launch, lists[number], _Sides(x, y, ground), results)
         start = stop
     for stream in streams:
         here.wait_event(stream.record())
@@ -67,11 +62,11 @@ def solve(x: Any, y: Any) -> tuple[Any, Any]:
     return out, counts
 
 
-def _upload_lists(plan):
-    """The graphs of every launch, moved at once."""
+def _upload_lists(schedule):
+    """The graphs of every launch, in one transfer."""
     import cupy
 
-    parts = [graphs for launch in plan for graphs in (launch.x_graphs, launch.y_graphs)]
+    parts = [graphs for launch in schedule for graphs in (launch.x_graphs, launch.y_graphs)]
     if not parts:
         return []
     everything = cupy.asarray(np.concatenate(parts))
@@ -80,9 +75,25 @@ def _upload_lists(plan):
     return list(zip(views[::2], views[1::2], strict=True))
 
 
-def _launch(launch, lists, x, y, out, again, count):
+class _Sides(NamedTuple):
+    """What a launch compares."""
+
+    x: Any
+    y: Any
+    ground: GroundDistance
+
+
+class _Results(NamedTuple):
+    """Where a launch leaves its results."""
+
+    out: Any  # (graphs of x, graphs of y) distances
+    again: Any  # (problems, 2) pairs to solve again
+    count: Any  # how many there are
+
+
+def _launch(launch, lists, sides, results):
     """Solve all pairs of a launch."""
-    arguments = (launch, lists, x, y, out, again, count)
+    arguments = (launch, lists, sides, results)
     if not launch.width:
         _run("solve_many_sinks", launch.many_sinks_bytes(), False, *arguments)
         return
@@ -90,11 +101,11 @@ def _launch(launch, lists, x, y, out, again, count):
     short = "_short" if packed and launch.short else ""
     _run(f"guess{short}", launch.guess_bytes(packed=packed), packed, *arguments)
     n_bytes = launch.exact_bytes()
-    in_shared = _cuda_plan.fits_shared_memory(n_bytes, shared_memory())
-    _run("solve_exactly", n_bytes, in_shared, launch, None, x, y, out, again, count)
+    in_shared = _schedule.fits_shared_memory(n_bytes, shared_memory())
+    _run("solve_exactly", n_bytes, in_shared, launch, None, sides, results)
 
 
-def _run(step, n_bytes, in_shared, launch, lists, x, y, out, again, count):
+def _run(step, n_bytes, in_shared, launch, lists, sides, results):
     """Launch a kernel with its tables in shared or in scratch memory."""
     import cupy
 
@@ -106,10 +117,11 @@ def _run(step, n_bytes, in_shared, launch, lists, x, y, out, again, count):
     if not in_shared:
         shared_bytes = 0
         budget = free_memory() // 8
-        blocks = _cuda_plan.scratch_slots(n_bytes, blocks, n_processors, budget)
+        blocks = _schedule.scratch_slots(n_bytes, blocks, n_processors, budget)
         scratch = cupy.empty(blocks * n_bytes, np.uint8)
     x_graphs, y_graphs = lists or (None, None)
     name = f"{step}_in_{'shared' if in_shared else 'scratch'}_memory"
+    x, y, ground = sides
     arguments = (
         x.table,
         y.table,
@@ -118,15 +130,18 @@ def _run(step, n_bytes, in_shared, launch, lists, x, y, out, again, count):
         y_graphs,
         np.int32(len(launch.y_graphs)),
         np.int32(x.n_dimensions),
+        np.int32(x.n_labels),
+        np.float64(ground.floor),
+        np.float64(ground.per_label),
         np.int32(launch.width or launch.sinks),
         np.int32(launch.rows),
         np.int32(launch.places),
         scratch,
         np.int64(n_bytes),
-        out,
-        np.int64(out.shape[1]),
-        again,
-        count,
+        results.out,
+        np.int64(results.out.shape[1]),
+        results.again,
+        results.count,
     )
     kernel(name, shared_memory() if in_shared else 0)(
         (blocks,), (32,), arguments, shared_mem=shared_bytes

@@ -1,7 +1,7 @@
-"""How pairs of graphs become launches on a GPU: bins of like sizes, and the memory each needs.
+"""The launch schedule: pairs of graphs in bins of similar sizes, and the memory each launch needs.
 
 Problems of one launch have the same number of lanes (``width``) and of rows in memory, so that
-a small problem neither waits for a large one in its warp nor takes its memory. Nothing here
+a small problem neither waits for a large one in its warp nor takes up as much memory. Nothing here
 needs a GPU.
 """
 
@@ -13,26 +13,26 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-#: Lanes of a problem with at most 32 sinks: each lets one more problem into a warp of 32.
+#: Lanes of a problem with at most 32 sinks: those at which one problem more fits a warp of 32.
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32)
 
-#: Graphs from one of these sizes, exclusive, to the next, inclusive, share a bin; beyond, each
-#: bin ends at twice the size of the one before.
+#: Graphs from one of these sizes, exclusive, to the next, inclusive, share a bin; beyond the last,
+#: each bin ends at twice the size of the one before.
 _EDGES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 
 #: Tables above this many bytes go to scratch memory: in shared memory too few warps would fit.
 _MOST_SHARED = 100 * 1024
 
-#: Sources that the low bits of a packed move can tell apart: 2**LOW_BITS in transport.cu.
+#: Sources that the low bits of a packed arc can number: 2**LOW_BITS in problem.cuh.
 _MOST_PACKED = 1024
 
-#: Problems with more sources than this have a warp each: none has to wait for another.
+#: Problems with more sources than this get a warp each: none has to wait for another.
 _LARGE = 112
 
 #: Bytes of device memory for one chunk of graphs.
 _MOST_AT_ONCE = 2**28
 
-#: Problems of one launch: their numbers fit 31 bits.
+#: The most problems of one launch: their numbers fit 31 bits.
 _MOST_PROBLEMS = 2**30
 
 
@@ -54,7 +54,7 @@ class Launch:
 
     @property
     def places(self) -> int:
-        """How many problems a warp holds: small ones as many as its lanes, large ones one."""
+        """How many problems share a warp: as many small ones as fit its lanes, or one large one."""
         return 32 // self.width if self.width and self.rows <= _LARGE else 1
 
     @property
@@ -63,25 +63,25 @@ class Launch:
         return -(-self.n_problems // self.places)
 
     def guess_bytes(self, *, packed: bool) -> int:
-        """Memory of one warp with 32-bit costs: `lay_out` in transport.cu.
+        """Memory of one warp with 32-bit costs: `lay_out` in few_sinks.cuh.
 
-        Packed: the number of a source is in the low bits of a move.
+        Packed: the number of a source is in the low bits of an arc.
         """
         if packed:
-            return _few_sinks_bytes(self, whole=4, move=4, flow=2 if self.short else 4)
-        return _few_sinks_bytes(self, whole=4, move=8, flow=4)
+            return _few_sinks_bytes(self, cost=4, arc=4, flow=2 if self.short else 4)
+        return _few_sinks_bytes(self, cost=4, arc=8, flow=4)
 
     def can_be_packed(self, available: int) -> bool:
-        """Whether the packed tables fit their low bits and the shared memory of a block."""
+        """Whether sources fit the low bits, and the packed tables the shared memory of a block."""
         fits = fits_shared_memory(self.guess_bytes(packed=True), available)
         return self.rows <= _MOST_PACKED and fits
 
     def exact_bytes(self) -> int:
         """The same with 64 bits."""
-        return _few_sinks_bytes(self, whole=8, move=12, flow=8)
+        return _few_sinks_bytes(self, cost=8, arc=12, flow=8)
 
     def many_sinks_bytes(self) -> int:
-        """Memory of one problem with more than 32 sinks: `lay_out_many` in transport.cu."""
+        """Memory of one problem with more than 32 sinks: `lay_out_many` in many_sinks.cuh."""
         stride = _rounded_up(self.sinks, 32)
         cells = self.rows * stride
         per_sink = 8 + 8 + 8 + 4 + 4
@@ -97,8 +97,8 @@ def launches(
     x_totals: NDArray[np.int64],
     y_totals: NDArray[np.int64],
 ) -> list[Launch]:
-    """Cut all pairs of graphs that have nodes into launches, the most work first."""
-    plan = []
+    """Return the launches for all pairs of graphs that have nodes, the most work first."""
+    schedule = []
     for x_graphs in _bins(x_sizes):
         for y_graphs in _bins(y_sizes):
             most = sorted((int(x_sizes[x_graphs[-1]]), int(y_sizes[y_graphs[-1]])))
@@ -107,18 +107,18 @@ def launches(
             at_once = max(1, _MOST_PROBLEMS // len(y_graphs))
             for start in range(0, len(x_graphs), at_once):
                 chosen = x_graphs[start : start + at_once]
-                plan.append(Launch(chosen, y_graphs, width, most[1], most[0], total < 2**16))
-    plan.sort(key=lambda launch: -launch.n_warps * launch.rows * launch.sinks)
-    return plan
+                schedule.append(Launch(chosen, y_graphs, width, most[1], most[0], total < 2**16))
+    schedule.sort(key=lambda launch: -launch.n_warps * launch.rows * launch.sinks)
+    return schedule
 
 
 def fits_shared_memory(n_bytes: int, available: int) -> bool:
-    """Whether a warp's tables go to shared memory, of which a block can have so much."""
+    """Whether a warp's tables go to shared memory, given how much of it a block can have."""
     return n_bytes <= min(available, _MOST_SHARED)
 
 
 def scratch_slots(n_bytes: int, n_warps: int, n_processors: int, budget: int) -> int:
-    """How many warps at once work in scratch memory of at most ``budget`` bytes."""
+    """How many warps work at once in scratch memory of at most ``budget`` bytes."""
     if n_bytes > budget:
         raise MemoryError(
             f"one transport problem needs {n_bytes / 2**30:.1f} GiB of device memory, and "
@@ -130,17 +130,17 @@ def scratch_slots(n_bytes: int, n_warps: int, n_processors: int, budget: int) ->
 def chunking(
     x_counts: NDArray[np.int64], n_y_graphs: int, free_bytes: int
 ) -> tuple[NDArray[np.int64], int]:
-    """The bytes that each graph of x takes on the device, and how many to take at once.
+    """The bytes that each graph of x takes on the device, and how many to use at once.
 
-    A pair takes 8 bytes for its distance and 8 on the list of what is to be solved again; a
-    node, with all that is made of it on the way, some 400.
+    A pair takes 8 bytes for its distance and 8 on the list of pairs to solve again; a node takes
+    about 400, intermediate results included.
     """
     work = 16 * n_y_graphs + 400 * (x_counts + 1)
     return work, min(free_bytes // 8, _MOST_AT_ONCE)
 
 
 def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
-    """The graphs that have nodes, by like size, each bin in order of size."""
+    """The graphs that have nodes in bins of similar sizes, each in order of size."""
     edges = list(_EDGES)
     while edges[-1] < sizes.max(initial=0):
         edges.append(2 * edges[-1])
@@ -149,11 +149,11 @@ def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:
     return [order[a:b] for a, b in pairwise(cuts) if b > a]
 
 
-def _few_sinks_bytes(launch: Launch, *, whole: int, move: int, flow: int) -> int:
+def _few_sinks_bytes(launch: Launch, *, cost: int, arc: int, flow: int) -> int:
     rows, width = launch.rows, launch.width
     columns = (width * launch.places + 1) | 1
     words = _rounded_up(rows, 32) // 32
-    costs = _rounded_up(columns * max(rows * whole + width * move, width * 8), 8)
+    costs = _rounded_up(columns * max(rows * cost + width * arc, width * 8), 8)
     flows = _rounded_up(columns * rows * flow, 8)
     return _rounded_up(costs + flows + columns * 4 * (words + 1), 16)
 

@@ -1,0 +1,56 @@
+"""The ground distance of `transport/ground.py` on the CPU: to a vector of sinks, and its bound."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from numba import njit
+
+from graphmover.transport.cpu.lanes import JIT_INLINE, load, select, splat, square_root
+
+
+@njit(**JIT_INLINE)
+def distances_to_sinks(lanes, p, i, sinks, block):
+    """The distances of node i to one block of sinks."""
+    square = splat(lanes, 0.0)
+    for c in range(p.points.shape[1]):
+        here = splat(lanes, p.points[i, c])
+        difference = here - load(lanes, sinks.coordinates, c * sinks.stride + block)
+        square = square + difference * difference
+    distance = square_root(square)
+    n_labels, zero = p.labels.shape[1], splat(lanes, 0.0)
+    if n_labels and p.ground.floor > 0:
+        floor = zero
+        for c in range(n_labels):
+            same = _have_label(lanes, p.labels[i, c], sinks, c, block)
+            floor = select(same, floor, splat(lanes, p.ground.floor))
+        distance = select(distance < floor, floor, distance)
+    if n_labels and p.ground.per_label > 0:
+        differing = zero
+        for c in range(n_labels):
+            same = _have_label(lanes, p.labels[i, c], sinks, c, block)
+            differing = differing + select(same, zero, splat(lanes, 1.0))
+        distance = distance + differing * splat(lanes, p.ground.per_label)
+    return distance
+
+
+@njit(**JIT_INLINE)
+def _have_label(lanes, label, sinks, c, block):
+    """The sinks that have this label in column c."""
+    return load(lanes, sinks.labels, c * sinks.stride + block) == splat(lanes, label)
+
+
+@njit(**JIT_INLINE)
+def cost_bound(ground, pair):
+    """An upper bound on all costs between two graphs.
+
+    The diagonal of the box around both, with all labels different.
+    """
+    sources, g, sinks, r = pair
+    square = 0.0
+    for c in range(sources.low.shape[1]):
+        reach = max(sources.high[g, c] - sinks.low[r, c], sinks.high[r, c] - sources.low[g, c])
+        square += reach * reach
+    differing = sources.labels.shape[1]
+    floor = ground.floor if differing else 0.0
+    return max(sqrt(square), floor) + differing * ground.per_label

@@ -1,0 +1,133 @@
+"""What all solvers share: the loop over pairs of graphs, and solving one at finer integer costs.
+
+A solver brings
+
+- ``make_state(lanes, n, m)``, which allocates its tables for problems of up to n sources and m
+  sinks, among them ``supply`` and ``demand``;
+- ``cost_bits(n, m)``, how many bits its integer costs may have;
+- ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow.
+
+The functions below put these together when they are compiled. Numba caches on disk what each
+solver's own module defines, with all that is compiled into it, hence ``cache: False`` here.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
+from graphmover.transport.cpu.ground import cost_bound
+from graphmover.transport.cpu.lanes import JIT_INLINE, bits, lowest_bit, smallest, splat, store
+from graphmover.transport.cpu.problem import (
+    Pair,
+    Problem,
+    Sinks,
+    finer_bound,
+    in_blocks,
+    largest,
+    lay_out_sinks,
+    scale_to_common_total,
+    units_per_cost,
+)
+
+_WITHIN_A_SOLVER = {"cache": False}
+
+Pairs = namedtuple(
+    "Pairs",
+    [
+        "fewest",  # (graphs,) each graph of sinks is paired with graphs of at least this many
+        "below",  # (graphs,) and fewer than this many sources; with none where the range is empty
+    ],
+)
+
+
+def at_finer_costs(cost_bits, solve, least_bound):
+    """Compose the distance of one problem: solve until integer costs are accurate enough.
+
+    A bound of 0 on all costs makes the distance 0 without solving; ``least_bound`` prevents that
+    where a flow is asked for.
+    """
+
+    @njit(**(JIT_NO_ALLOCATION | _WITHIN_A_SOLVER))
+    def distance(lanes, ground, pair, sinks, state):
+        sources, first = pair.sources, pair.sources.offsets[pair.g]
+        n = sources.offsets[pair.g + 1] - first
+        problem = Problem(ground, sources.points, sources.labels, first, n, sinks)
+        n_bits = cost_bits(n, sinks.m)
+        bound = max(cost_bound(ground, pair), least_bound)
+        found = 0.0
+        while bound > 0:
+            total = scale_to_common_total(pair, state.supply, state.demand)
+            units = units_per_cost(bound, n_bits)
+            found = solve(lanes, problem, units, total, state) / total
+            bound = finer_bound(bound, found, total, n_bits)
+        return found
+
+    return distance
+
+
+def over_pairs(make_state, distance):
+    """Compose what fills ``out`` with the distances of many pairs."""
+
+    @njit(**(JIT_NO_ALLOCATION | _WITHIN_A_SOLVER))
+    def fill(lanes, pairs, ground, sources, sinks, swapped, buffers, state, out):
+        for r in range(len(sinks.offsets) - 1):
+            if pairs.fewest[r] >= pairs.below[r]:
+                continue
+            m = sinks.offsets[r + 1] - sinks.offsets[r]
+            laid_out = Sinks(buffers.coordinates, buffers.labels, in_blocks(lanes, m), m)
+            lay_out_sinks(sinks, r, laid_out)
+            for g in range(len(sources.offsets) - 1):
+                n = sources.offsets[g + 1] - sources.offsets[g]
+                if n < pairs.fewest[r] or n >= pairs.below[r]:
+                    continue
+                found = distance(lanes, ground, Pair(sources, g, sinks, r), laid_out, state)
+                if swapped:
+                    out[r, g] = found
+                else:
+                    out[g, r] = found
+
+    @njit(**(JIT | _WITHIN_A_SOLVER))
+    def allocate_and_fill(lanes, pairs, ground, sources, sinks, swapped, out):
+        n = largest(sources.offsets)
+        m = min(n, largest(sinks.offsets))
+        buffers = _empty_sinks(lanes, sinks, m)
+        state = make_state(lanes, n, m)
+        fill(lanes, pairs, ground, sources, sinks, swapped, buffers, state, out)
+
+    return allocate_and_fill
+
+
+def for_plan(make_state, distance, write_flows):
+    """Compose what fills ``out`` with the flows of one pair and returns its distance."""
+
+    @njit(**(JIT | _WITHIN_A_SOLVER))
+    def plan(lanes, ground, sources, sinks, out):
+        n, m = out.shape
+        laid_out = _empty_sinks(lanes, sinks, m)
+        lay_out_sinks(sinks, 0, laid_out)
+        state = make_state(lanes, n, m)
+        found = distance(lanes, ground, Pair(sources, 0, sinks, 0), laid_out, state)
+        write_flows(laid_out.stride, state.supply.sum(), state, out)
+        return found
+
+    return plan
+
+
+@njit(**JIT)
+def _empty_sinks(lanes, side, m):
+    """Memory for up to m sinks of a side."""
+    stride = in_blocks(lanes, m)
+    coordinates = np.empty(side.points.shape[1] * stride)
+    return Sinks(coordinates, np.empty(side.labels.shape[1] * stride, np.int64), stride, m)
+
+
+@njit(**JIT_INLINE)
+def least_sink(lanes, least, where, blocks):
+    """The sink of the least number of all lanes, each the least of ``blocks`` at ``where``."""
+    store(blocks, 0, where)
+    lane = lowest_bit(bits(least == splat(lanes, smallest(least))))
+    return blocks[lane] + lane
