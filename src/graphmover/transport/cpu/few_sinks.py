@@ -279,9 +279,8 @@ def _rebuild_arcs(lanes, j, s):
         if s.flow[i * stride + j]:
             s.members[first + kept] = i
             kept += 1
-            new = load(lanes, s.integer_cost, i * stride) - splat(
-                lanes, s.integer_cost[i * stride + j]
-            )
+            here = splat(lanes, s.integer_cost[i * stride + j])
+            new = load(lanes, s.integer_cost, i * stride) - here
             better = new < row
             row = select(better, new, row)
             who = select(better, splat(lanes, i), who)

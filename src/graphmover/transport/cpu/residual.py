@@ -2,9 +2,11 @@
 
 Its arc from sink j to sink k is the cheapest way to take a unit of flow from j to k:
 
-    arc_cost[j, k] = least C_ik - C_ij over the sources i with flow at j,  arc_source[j, k] = that i.
+    arc_cost[j, k] = least C_ik - C_ij over the sources i with flow at j,
+    arc_source[j, k] = that source.
 
-Rows of both tables, of the costs and of the flow have ``stride`` entries.
+Rows of both tables, of the costs and of the flow have ``stride`` entries. ``s`` is the state of
+either solver.
 """
 
 from __future__ import annotations
