@@ -5,8 +5,8 @@ import warnings
 import naive
 import numpy as np
 import pytest
-from conftest import real_dataset
 from graph_zoo import complete, cycle, path, random_graph, renumbered
+from real_data import real_dataset
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score

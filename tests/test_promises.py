@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import real_dataset
 from graph_zoo import SYMMETRIC, path, renumbered, star
+from real_data import real_dataset
 
 import graphmover as gm
 

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import real_dataset
+from real_data import real_dataset
 
 import graphmover as gm
 

@@ -51,8 +51,8 @@ class DeviceLike(Backend[OpaqueNodes, tuple]):
     def take(self, nodes):
         return OpaqueNodes(nodes)
 
-    def prepare(self, random_graphs):
-        return ("prepared", self.inside.prepare(random_graphs))
+    def prepare(self, random_graphs, ground=None):
+        return ("prepared", self.inside.prepare(random_graphs, ground))
 
     def distances(self, nodes, prepared, finish, out):
         assert prepared[0] == "prepared"

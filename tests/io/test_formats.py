@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 from batches import LABELS, assert_same, batch_with, two_way_batch
-from conftest import real_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_data import real_dataset
 
 import graphmover as gm
 from graphmover.io.formats import FILES, FOLDERS
