@@ -7,6 +7,7 @@ import pytest
 from graph_zoo import random_graph
 
 import graphmover as gm
+from graphmover import backends
 from graphmover.backends import BACKENDS, backend_for
 from graphmover.backends.protocol import Backend
 from graphmover.backends.threads import ThreadBackend
@@ -130,3 +131,32 @@ def test_unknown_devices_are_named():
     with pytest.raises(ValueError, match="device must be one of auto, cpu, cuda, got 'tpu'"):
         backend_for("tpu", 1)
     assert backend_for("auto", 1).name == "cpu"
+
+
+def test_auto_is_the_gpu_from_ten_thousand_problems_on(monkeypatch):
+    monkeypatch.setattr(backends, "gpu_is_there", lambda: True)
+    assert backend_for("auto", 9_999).name == "cpu"
+    assert backend_for("auto", 10_000).name == "cuda"
+
+
+def test_ctrl_c_gives_device_memory_back(graphs, monkeypatch):
+    released = []
+
+    class WithMemory(DeviceLike):
+        def chunking(self, node_counts, prepared, n_jobs):
+            chunking = super().chunking(node_counts, prepared, n_jobs)
+            return chunking._replace(release=lambda: released.append(True))
+
+    def interrupt(bar, n):
+        raise KeyboardInterrupt
+
+    model = gm.RandomGraphEmbedding(12, random_state=0).fit(graphs)
+    monkeypatch.setattr("graphmover._utils.parallel.tqdm.update", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.transform(graphs)
+    assert not released
+    monkeypatch.setitem(BACKENDS, "cpu", WithMemory())
+    fresh = pickle.loads(pickle.dumps(model))  # what the other back end prepared is not for this
+    with pytest.raises(KeyboardInterrupt):
+        fresh.transform(graphs)
+    assert released

@@ -11,7 +11,6 @@ from graph_zoo import random_nodes
 from test_ground import GROUNDS, with_columns
 
 import graphmover as gm
-from graphmover import transport
 from graphmover._utils import cuda as _cuda_kernels
 
 
@@ -149,29 +148,3 @@ def test_without_a_gpu_auto_is_the_cpu(monkeypatch, capsys):
     chosen = embedding.set_params(device="auto").fit_transform(graphs)
     np.testing.assert_array_equal(chosen, expected)
     assert "(cpu)" in capsys.readouterr().err
-
-
-def test_auto_is_the_gpu_from_ten_thousand_problems_on(monkeypatch):
-    monkeypatch.setattr(transport, "gpu_is_there", lambda: True)
-    assert transport.device_for("auto", 9_999) == "cpu"
-    assert transport.device_for("auto", 10_000) == "cuda"
-
-
-def test_ctrl_c_gives_device_memory_back(monkeypatch):
-    """The engine of the CPU stands in for that of the GPU: whose turn it is to free is the same."""
-    released = []
-    monkeypatch.setitem(transport.ENGINES, "cuda", transport.ENGINES["cpu"])
-    monkeypatch.setattr(transport, "require_gpu", lambda: None)
-    monkeypatch.setattr(transport, "release_memory", lambda: released.append(True))
-
-    def interrupt(bar, n):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("graphmover._utils.parallel.tqdm.update", interrupt)
-    x = gm.NodeEmbeddings([[0.0]], [1], [0, 1])
-    with pytest.raises(KeyboardInterrupt):
-        gm.earth_movers_distance(x, x, device="cpu")
-    assert not released
-    with pytest.raises(KeyboardInterrupt):
-        gm.earth_movers_distance(x, x, device="cuda")
-    assert released
