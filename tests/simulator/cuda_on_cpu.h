@@ -1,8 +1,8 @@
 // Enough of CUDA to run transport.cu on a CPU: one warp as 32 coroutines in one thread.
 //
-// A lane runs until it comes to a warp-wide operation, leaves its value, and yields. When all 32
-// have come to it, all go on. Lanes that come to different operations are an error: so the tests
-// also see that a warp never diverges around one.
+// A lane runs until it reaches a warp-wide operation, stores its value, and yields. When all 32 have
+// reached it, all continue. Lanes that reach different operations abort the program: so the tests
+// also check that a warp never diverges around one.
 #pragma once
 #include <ucontext.h>
 

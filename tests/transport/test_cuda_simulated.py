@@ -1,4 +1,4 @@
-"""The CUDA kernels where there is no GPU: compiled by NVRTC, and run on the CPU lane by lane."""
+"""The CUDA kernels without a GPU: compiled by NVRTC, and run on the CPU lane by lane."""
 
 import ctypes
 import importlib.metadata
@@ -115,7 +115,7 @@ def test_every_ground_distance(kernels, ground, columns):
 
 
 def test_a_guess_that_cannot_be_proven_is_solved_again(kernels):
-    """All but the last digits are the same: 18 bits cannot tell which flow is the best."""
+    """Costs differ only in their last digits: 18 bits cannot tell which flow is best."""
     rng = np.random.default_rng(7)
     points = 1 + 1e-6 * rng.random((24, 1))
     x = gm.NodeEmbeddings(points, np.ones(24, int), [0, 12, 24])

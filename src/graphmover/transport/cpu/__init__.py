@@ -1,1 +1,1 @@
-"""The transport engine for the processor: flat arrays in, distances out."""
+"""The transport engine for the CPU: flat arrays in, distances out."""

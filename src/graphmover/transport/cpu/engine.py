@@ -2,43 +2,43 @@
 
     minimise  sum_ij F_ij C_ij   with   sum_j F_ij = a_i,  sum_i F_ij = b_j,  F >= 0
 
-between n sources and m <= n sinks: the smaller side are the sinks. Masses and costs are whole
-numbers (`_problem.py`), so nothing here has a tolerance.
+between n sources with supplies a and m <= n sinks with demands b: the smaller side are the sinks.
+Masses and costs are integers (`problem.py`), so nothing here has a tolerance. The method is
+successive shortest paths (Ahuja, Magnanti and Orlin 1993, section 9.7).
 
-Prices. With a price p_j for every sink, each source goes to its cheapest sink, the one with
-the least C_ij - p_j. This flow is optimal among all with the same load on every sink. Only, it
-loads some sinks too much (excess) and others too little (deficit). From then on mass moves from
-excess to deficit along shortest paths of the residual graph, which keeps it optimal for its
-loads; when no excess is left, it is the optimum (successive shortest paths).
+Dual prices. Given a price p_j for every sink, each source sends its supply to the sink with the
+least reduced cost C_ij - p_j. This flow is optimal among all with the same load on every sink, but
+some sinks get too much (excess) and others too little (deficit). Augmenting along shortest paths of
+the residual graph, from excess to deficit, keeps the flow optimal for its loads; when no excess
+is left, it is the optimum.
 
-A graph of sinks. A step of such a path takes a source i with flow at sink j over to sink k, for
-C_ik - C_ij. So the residual graph has only m nodes, and its arcs are two tables:
+A residual graph of sinks. A step of such a path moves a source i with flow at sink j over to sink
+k, for C_ik - C_ij. So the residual graph needs only m nodes, and its arcs are two tables
+(`residual.py`): the least of these costs over all sources at j, and the source that attains it.
+When a source arrives at j, one vector minimum updates row j; when one has left, the sources at j
+are scanned again.
 
-    best[j, k] = least C_ik - C_ij over the sources i with flow at j,   mover[j, k] = that source.
+A phase. First, shortest paths from all excess sinks together: by Bellman-Ford for at most 32 sinks
+(`few_sinks.py`), where a row of the residual graph is one vector in registers and a relaxation an
+addition and a minimum; by Dijkstra's algorithm for more (`many_sinks.py`). The low bits of a length
+hold the path itself, so that the minimum keeps the tree too, and of equally short paths the one
+with the fewest arcs: short paths seldom get in each other's way. Then each deficit sink draws along
+its path what that can carry; it may, since all arcs of the tree have a reduced cost of zero. Then
+rows that have lost a source are scanned again.
 
-When a source comes to j, one vector minimum brings row j up to date; when one has left, the
-sources at j are scanned again.
+Why it ends. The first augmentation of a phase carries at least one unit, for the sources on its
+path have flow, its root has excess and its end a deficit; no excess ever grows; and all are
+integers. Lengths are integers too, and every arc adds one in the low bits, so every cycle has a
+positive length, and a search ends after at most m rounds. Equal costs, equal points and degenerate
+masses can therefore neither stall it nor make it cycle.
 
-A phase. First, shortest paths from all excess sinks together: Bellman and Ford's rounds over at
-most 32 sinks (`_few_sinks.py`), where a row of ``best`` is one vector in registers, a relaxation
-an addition and a minimum; Dijkstra's algorithm over more (`_many_sinks.py`). The low bits of a
-length hold the path itself, so that the minimum keeps the tree too, and of equally short paths
-the one with the fewest arcs: short paths seldom get in each other's way. Then each deficit sink
-draws along its path what that can carry: all arcs of the tree are tight, so it may. Then rows
-that have lost a source are scanned again.
+Balanced sides. With more than 32 sinks and at most twice as many sources, the network simplex
+takes over (`simplex.py`).
 
-Why it ends. The first path drawn in a phase carries at least one unit, for its movers have flow,
-its root excess, its end a deficit; no excess ever grows; and all are whole numbers. Lengths are
-whole numbers too, and every arc adds one in the low bits, so no cycle has a length of zero or
-less, and a search ends after at most m rounds. Equal costs, equal points and degenerate masses
-can therefore neither stall it nor make it cycle.
-
-Even sides. With more than 32 sinks and at most twice as many sources, the simplex method takes
-over (`_simplex.py`).
-
-Many sources. While n is much larger than m, every second source is solved first, and so on down;
-the prices found start the larger problem, in which few sources then have to move. A source whose
-second cheapest sink is out of reach of the movement of prices is settled at once.
+Many sources. While n is much larger than m, the problem is coarsened: every second source is
+solved first, and so on down. The prices found there start the larger problem, in which few sources
+then have to move. A source whose second cheapest sink is out of reach of the movement of prices
+is settled at once.
 """
 
 from __future__ import annotations
@@ -54,22 +54,22 @@ from graphmover.transport.cpu.problem import prepare, prepare_one
 from graphmover.transport.cpu.solver import Pairs
 from graphmover.transport.ground import default_ground_distance
 
-#: Numbers of sinks that a compiled copy of `_few_sinks` serves, and the block of the others.
+#: The most sinks of each compiled copy of `few_sinks`, and the vector width of the other solvers.
 _WIDTHS = (8, 16, 32)
 _BLOCK = 8
 
-#: With so many sources for each of many sinks, or fewer, the simplex method is faster than paths.
-_EVEN = 2
+#: With at most this many sources per sink, the network simplex is faster than paths.
+_BALANCED = 2
 
 __all__ = ["distances", "plan", "prepare"]
 
-#: Which part of the engine each kernel is, in words for who waits for its compilation.
-_PARTS = {
+#: What each kernel is for, shown to users who wait for its compilation.
+_PURPOSES = {
     _few_sinks.distances: "for up to {} sinks",
     _many_sinks.distances: f"for more than {_WIDTHS[-1]} sinks",
-    _simplex.distances: f"for even sides of more than {_WIDTHS[-1]}",
+    _simplex.distances: f"for balanced sides of more than {_WIDTHS[-1]}",
     _many_sinks.plan: "for plans",
-    _simplex.plan: "for plans of even sides",
+    _simplex.plan: "for plans of balanced sides",
 }
 
 _loaded: set[tuple[object, int]] = set()
@@ -93,7 +93,7 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
     fewest = m if ties else m + 1
     below = np.full_like(m, n.max(initial=0) + 1)
-    uneven = np.clip(_EVEN * m + 1, fewest, below)
+    unbalanced = np.clip(_BALANCED * m + 1, fewest, below)
 
     def run(solver, width, chosen, fewest, below):
         below = np.where(chosen, below, fewest)
@@ -105,8 +105,8 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     for width in _WIDTHS:
         run(_few_sinks, width, (above < m) & (m <= width), fewest, below)
         above = width
-    run(_simplex, _BLOCK, m > above, fewest, uneven)
-    run(_many_sinks, _BLOCK, m > above, uneven, below)
+    run(_simplex, _BLOCK, m > above, fewest, unbalanced)
+    run(_many_sinks, _BLOCK, m > above, unbalanced, below)
 
 
 def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=None):
@@ -119,16 +119,16 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
-    solver = _simplex if len(points) <= _EVEN * len(sink_points) else _many_sinks
+    solver = _simplex if len(points) <= _BALANCED * len(sink_points) else _many_sinks
     return out, _run(solver.plan, _BLOCK, ground, sources, sinks, out)
 
 
 def _run(kernel, width, *arguments):
-    """Call a kernel; if compiling it, the first time ever, takes long, tell the user."""
+    """Call a kernel; say so if it has to be compiled first and that takes long."""
     lanes = (0,) * width
     if (kernel, width) in _loaded:
         return kernel(lanes, *arguments)
-    with telling_if_compiling(kernel, f"the transport engine {_PARTS[kernel].format(width)}"):
+    with telling_if_compiling(kernel, f"the transport engine {_PURPOSES[kernel].format(width)}"):
         kernel.compile((typeof(lanes), *map(typeof, arguments)))
     _loaded.add((kernel, width))
     return kernel(lanes, *arguments)

@@ -127,7 +127,7 @@ _solve_pairs = over_pairs(_state, at_finer_costs(_cost_bits, _solve, 0.0))
 
 @njit(**JIT_NO_ALLOCATION)
 def _share_demand(n, step, m, total, s):
-    """The part of every demand that falls to a sample: every step-th source."""
+    """Split off the part of every demand that a sample, every step-th source, can meet."""
     rest = 0
     for i in range(0, n, step):
         rest += s.supply[i]
@@ -140,11 +140,11 @@ def _share_demand(n, step, m, total, s):
 
 @njit(**JIT_NO_ALLOCATION)
 def _solve_sample(lanes, p, step, reach, units, s):
-    """Balance the sample from the present prices; return settled cost and movement of prices.
+    """Solve the sample from the present prices; return the settled cost and how prices moved.
 
-    A source for which the second cheapest sink is dearer by more than prices can move against
-    each other will stay at its cheapest sink: it is settled at once and costs no more work. How
-    far they will move (``reach``) is guessed from the sample before, and checked afterwards.
+    A source whose second cheapest sink is dearer by more than prices can move relative to each
+    other will stay at its cheapest sink: it is settled at once and takes no more work. How far
+    prices will move (``reach``) is guessed from the sample before, and checked afterwards.
     """
     m = p.sinks.m
     while True:
@@ -159,7 +159,7 @@ def _solve_sample(lanes, p, step, reach, units, s):
         if moved < reach or reach == INFINITE:
             _start_prices_at_zero(m, s)
             return settled, moved
-        # Too short: settled sources stood in the way, so prices moved by too much, if at all.
+        # The reach was too short: settled sources were in the way, so prices moved too far.
         for k in range(m):
             s.price[k] = s.start_price[k]
         reach = min(2 * reach, INFINITE)
@@ -167,10 +167,10 @@ def _solve_sample(lanes, p, step, reach, units, s):
 
 @njit(**JIT_NO_ALLOCATION)
 def _assign(lanes, p, step, reach, units, s):
-    """Every source of the sample to its cheapest sink at the present prices.
+    """Send every source of the sample to its cheapest sink at the present prices.
 
-    Costs are computed for some sources at a time, and those of settled ones written over: only
-    sources that may still move take up memory, numbered anew.
+    Costs are computed for some sources at a time, and those of settled ones overwritten: only
+    sources that may still move take up memory, and are renumbered.
     """
     stride = len(lanes)
     first, last = p.first, p.first + p.n
@@ -291,7 +291,7 @@ def _rebuild_arcs(lanes, j, s):
 
 @njit(**JIT_NO_ALLOCATION)
 def _price_movement(m, s):
-    """How much prices have moved against each other."""
+    """How far prices have moved relative to each other."""
     least = most = s.price[0] - s.start_price[0]
     for k in range(m):
         least = min(least, s.price[k] - s.start_price[k])
@@ -301,7 +301,7 @@ def _price_movement(m, s):
 
 @njit(**JIT_NO_ALLOCATION)
 def _start_prices_at_zero(m, s):
-    """Shift prices to start at 0; a price beyond every cost difference says no more than it."""
+    """Shift prices to start at 0, and cut those beyond every cost difference."""
     least = s.price[0]
     for k in range(m):
         least = min(least, s.price[k])

@@ -1,12 +1,12 @@
-"""Short vectors of machine numbers inside Numba code.
+"""SIMD vectors inside Numba code.
 
-A vector of W int64 or float64 numbers lives in registers; ``+ - * & |``, ``<`` and ``==`` and
-the functions below work lane by lane. Numba's own vectoriser must assume that arrays overlap
-and gives up on loops as short as ours; LLVM's vector types leave it no choice, and compile on
-every processor: AVX-512, AVX2, NEON or plain scalar code.
+A vector of W int64 or float64 numbers lives in registers; ``+ - * & |``, ``<``, ``==`` and the
+functions below work lane by lane. LLVM's auto-vectoriser must assume that arrays overlap and gives
+up on loops as short as ours. Its vector types make it vectorise, and compile on every processor: to
+AVX-512, AVX2, NEON or plain scalar code.
 
-The width W is the length of a tuple, ``(0,) * W``: Numba sees it in the tuple's type, so each
-width gets code of its own, and that code can be cached on disk.
+The width W is the length of a tuple, ``(0,) * W``. It is part of the tuple's Numba type, so each
+width gets code of its own, which can be cached on disk.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def numbers(_, width):
 
 @intrinsic
 def select(_, mask, a, b):
-    """The lanes of a where the mask holds, else those of b."""
+    """The lanes of a where the mask is true, else those of b."""
 
     def codegen(context, builder, signature, arguments):
         return builder.select(*arguments)
@@ -145,7 +145,7 @@ def select(_, mask, a, b):
 
 @intrinsic
 def minimum(_, a, b):
-    """The lesser number of each lane (int64)."""
+    """The smaller number in each lane (int64)."""
 
     def codegen(context, builder, signature, arguments):
         return builder.select(builder.icmp_signed("<", *arguments), *arguments)
@@ -155,7 +155,7 @@ def minimum(_, a, b):
 
 @intrinsic
 def smallest(_, lanes):
-    """The least number of all lanes (int64)."""
+    """The smallest number of all lanes (int64)."""
 
     def codegen(context, builder, signature, arguments):
         kind = ir.FunctionType(_INT64, [lanes.vector])
@@ -179,13 +179,13 @@ def square_root(_, lanes):
 
 @intrinsic
 def truncate(_, lanes):
-    """float64 lanes as int64 lanes, towards zero."""
-    whole = Lanes("int64", lanes.width)
+    """float64 lanes as int64 lanes, rounded towards zero."""
+    integer = Lanes("int64", lanes.width)
 
     def codegen(context, builder, signature, arguments):
-        return builder.fptosi(arguments[0], whole.vector)
+        return builder.fptosi(arguments[0], integer.vector)
 
-    return whole(lanes), codegen
+    return integer(lanes), codegen
 
 
 @intrinsic
@@ -200,7 +200,7 @@ def bits(_, mask):
 
 @intrinsic
 def lowest_bit(_, word):
-    """The index of the lowest bit that is set; some bit must be."""
+    """The index of the lowest set bit; at least one must be set."""
 
     def codegen(context, builder, signature, arguments):
         kind = ir.FunctionType(_INT64, [_INT64, _BIT])

@@ -71,7 +71,7 @@ template <typename Arcs_, typename Flow_> struct State {
   int* below;       // (row,) the next sink on a path that is augmented
   int width;        // lanes of a problem
   int words;        // rows of members
-  int row;          // columns: one for each lane that has a sink, and some to spare
+  int row;          // columns: one for each lane that has a sink, and spare ones
   bool alone;       // whether a warp has one problem only
 };
 
@@ -92,7 +92,7 @@ template <typename S> STEP void improve_arcs(const Lane& l, const S& s, int k, i
 
 // Send every source of the sample (every step-th) to its cheapest sink at the present prices.
 //
-// A source for which the second cheapest sink is dearer by at least ``reach`` is settled.
+// A source whose second cheapest sink is dearer by at least `reach` is settled.
 template <typename S>
 STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supply, int step,
                  typename S::Cost reach, typename S::Cost price, typename S::Mass& deficit) {
@@ -103,7 +103,7 @@ STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supp
   const int sample = l.n ? (l.n + step - 1) / step : 0;
   const int most = most_in_warp(sample);
   for (int start = 0; start < most; start += s.width) {
-    // Each lane finds the home of one source; then all lanes look at one source after another.
+    // Each lane finds the cheapest sink of one source; then all lanes process source after source.
     const int mine = (start + l.sink) * step;
     const bool exists = start + l.sink < sample;
     Cost least = Limits<Cost>::INFINITE, second = Limits<Cost>::INFINITE;
@@ -132,8 +132,8 @@ STEP void assign(const Lane& l, const S& s, const Supply<typename S::Mass>& supp
   __syncwarp();
 }
 
-// Whether a lane's sink can no longer keep its path: some arc of it is no longer tight, or the
-// sink where it begins has no excess left.
+// Whether a lane's sink can no longer keep its path: some arc of it no longer has a reduced cost of
+// zero, or the sink where it begins has no excess left.
 template <typename S>
 STEP bool has_lost_its_path(const Lane& l, const S& s, typename S::Mass deficit,
                             typename S::Cost price, typename S::Cost path) {
@@ -152,7 +152,7 @@ STEP bool has_lost_its_path(const Lane& l, const S& s, typename S::Mass deficit,
 }
 
 // The length of the path to the lane's sink through the first one or two sinks of `now`, which
-// are taken from it: two at a time, since each waits long for memory.
+// are removed from it: two at a time, to hide the latency of memory.
 template <typename S>
 STEP typename S::Cost length_through(const Lane& l, const S& s, typename S::Cost path,
                                       uint32& now) {
@@ -168,7 +168,7 @@ STEP typename S::Cost length_through(const Lane& l, const S& s, typename S::Cost
 
 // Find the shortest paths from the excess sinks; their lengths become prices.
 //
-// Paths of the phase before that still stand are still shortest, for lengths never fall. The
+// Paths of the previous phase that still stand are still shortest, for lengths never decrease. The
 // others are found by Bellman-Ford: `now` are the sinks to relax in this round, `next` those that
 // have become nearer since they were.
 template <typename S>
@@ -210,7 +210,7 @@ STEP uint32 augment(const Lane& l, const S& s, bool active, typename S::Cost pat
   augmented = false;
   __syncwarp();
   while (true) {
-    // What the path to each sink can carry, by jumps of twice the length each.
+    // What the path to each sink can carry, by pointer jumping.
     Mass carry = !reached ? 0 : root ? -deficit : (Mass)s.flow[mover * s.row + l.base + parent];
     int above = parent;
     bool more;
@@ -321,7 +321,7 @@ STEP bool balance(const Lane& l, const S& s, typename S::Mass& deficit, typename
   return possible;
 }
 
-// The part of a sink's demand that falls to a sample: every step-th source.
+// The part of a sink's demand that a sample, every step-th source, can meet.
 template <typename Mass>
 STEP Mass share_of_demand(const Lane& l, const Supply<Mass>& supply, Mass demand, Mass total,
                           int step, int width) {
@@ -345,8 +345,8 @@ STEP void range_of_sinks(const Lane& l, Cost value, int width, Cost& least, Cost
 
 // Solve ever larger samples of the sources, each from the prices of the one before.
 //
-// How far prices will move against each other (``reach``) is guessed from the sample before, and
-// checked afterwards: too short, and settled sources stood in the way.
+// How far prices will move relative to each other (`reach`) is guessed from the sample before, and
+// checked afterwards: if it was too short, settled sources were in the way.
 template <typename S>
 STEP void solve(const Lane& l, const S& s, const Supply<typename S::Mass>& supply,
                 typename S::Mass demand, typename S::Mass total, typename S::Cost& price) {
@@ -376,7 +376,7 @@ STEP void solve(const Lane& l, const S& s, const Supply<typename S::Mass>& suppl
     const Cost moved = possible ? most - least + LOW + 1 : infinite;
     range_of_sinks(l, price, s.width, least, most);
     if (!done && (moved < reach || reach == infinite)) {
-      // A price beyond every cost difference says no more than it.
+      // Beyond every cost difference, the size of a price has no meaning.
       price = minimum<Cost>(price - least, infinite >> 2);
       done = step == 1;
       step = max(step / 2, 1);

@@ -17,7 +17,7 @@ STEP void coarse_costs(const Lane& l, const S& s, const CoarseDistances& distanc
 template <typename S>
 STEP double prove(const Lane& l, const S& s, const Distances& distances, double units, double total,
                   int price, bool& proven) {
-  __syncwarp();  // all have done with the costs
+  __syncwarp();  // all lanes are done with the costs
   int64* best = (int64*)s.cost;
   for (int j = 0; j < s.width; ++j) best[j * s.row + l.column] = Limits<int64>::INFINITE;
   double cost = 0.0;

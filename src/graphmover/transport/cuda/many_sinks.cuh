@@ -1,11 +1,11 @@
-// The solver for more than 32 sinks: one problem for each warp, tables in scratch memory.
+// The solver for more than 32 sinks: one problem per warp, tables in scratch memory.
 
 // One problem's tables, in scratch memory. Lane k % 32 owns what belongs to sink k.
 struct Many {
   int64* cost;      // (n, stride) C_ik as integers
   int64* flow;      // (n, stride) F_ik
   int64* arc_cost;  // (stride, stride) the residual graph's arc from sink j to sink k
-  int64* deficit;      // (stride,) demand less flow; negative: an excess
+  int64* deficit;   // (stride,) demand less flow; negative: an excess
   int64* price;     // (stride,) p_k
   int64* length;    // (stride,) shortest path from an excess sink, in reduced costs
   int* arc_source;  // (stride, stride) the source that moves along it
@@ -33,7 +33,7 @@ STEP void lay_out_many(Many& s, char* memory, int rows, int sinks) {
   s.members = (uint32*)(s.mark + s.stride);
 }
 
-// The least of all lanes' values, and where it is; of equal ones the first.
+// The least value of all lanes, and where it is; of equal ones the first.
 STEP void least_in_warp(int64& value, int& where) {
   for (int apart = 16; apart; apart >>= 1) {
     const int64 other = __shfl_xor_sync(ALL, value, apart);

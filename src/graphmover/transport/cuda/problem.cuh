@@ -118,7 +118,7 @@ STEP int most_in_warp(int value) {
   return value;
 }
 
-// Give each lane its problem among those that begin with number `start`.
+// Give each lane its problem among those from number `start` on.
 STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 start, int64 count,
                        int width, int places, int spare, Lane& l, Problem& p) {
   const int lane = threadIdx.x & 31;

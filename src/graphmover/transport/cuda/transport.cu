@@ -1,18 +1,18 @@
 // Exact transport between many small sets of points, on the GPU.
 //
-// The method, its terms and its steps are those of `cpu/engine.py` and `cpu/few_sinks.py`: successive
-// shortest paths on the residual graph of the sinks, in integers. Where the CPU has the sinks of one
-// problem in the lanes of a vector, here they are in the lanes of a warp, and a warp takes as many
-// problems as fit side by side: 32 / width. All problems of a warp go through the same loops
-// together (`any_problem` ends a loop when the last of them is done), so a warp never diverges.
+// The method, its terms and its steps are those of `cpu/engine.py` and `cpu/few_sinks.py`:
+// successive shortest paths on the residual graph of the sinks, in integers. Where the CPU has the
+// sinks of one problem in the lanes of a vector, here they are in the lanes of a warp, and a warp
+// takes as many problems as fit side by side: 32 / width. All problems of a warp go through the same
+// loops together (`any_problem` ends a loop when the last of them is done): a warp never diverges.
 //
 // Guess and prove. `guess` solves with costs of 18 bits: half the memory, so twice the warps in
 // flight, and one instruction where 64 bits need two. Then it computes the costs again, exactly
-// as the CPU does, to 48 bits, and proves that the flow found is optimal for these: that no cycle of
-// the residual graph has a negative cost. A problem without that proof, with masses above 31 bits,
-// or with a distance so small that it needs finer integer costs, goes on the list `again`.
-// `solve_exactly` solves those with 64 bits throughout. Problems with more than 32 sinks are left to
-// `solve_many_sinks`: one problem for each warp, as in `cpu/many_sinks.py`.
+// as the CPU does, to 48 bits, and proves that the flow found is optimal for these: that no cycle
+// of the residual graph has a negative cost. A problem without that proof, with masses above 31
+// bits, or with a distance so small that it needs finer integer costs, goes on the list `again`.
+// `solve_exactly` solves those with 64 bits throughout. Problems with more than 32 sinks are left
+// to `solve_many_sinks`: one problem per warp, as in `cpu/many_sinks.py`.
 
 typedef long long int64;
 typedef unsigned long long uint64;
@@ -35,7 +35,7 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
   lay_out(s, tables);
   int places = tables.places;
   const int64 count = *tasks.n_pairs;
-  if (count <= gridDim.x) places = 1;  // few: no problem has to wait for another
+  if (count <= gridDim.x) places = 1;  // so few that none has to wait for another
   s.alone = places == 1;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
@@ -81,7 +81,7 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
 
 extern __shared__ __align__(16) char shared[];
 
-// `warps` is how many a multiprocessor should have room for.
+// `warps` is the number that a multiprocessor should have room for.
 #define KERNEL(name, warps, step, memory, ...)                                                   \
   extern "C" __global__ void __launch_bounds__(32, warps)                                        \
       name(const Side* x, const Side* y, const int* x_graphs, int n_x, const int* y_graphs,      \
