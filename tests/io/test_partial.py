@@ -181,6 +181,24 @@ def test_a_lock_that_its_holder_has_removed_does_not_count(tmp_path, monkeypatch
     assert names(tmp_path) == []
 
 
+@posix_only
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
+    import fcntl
+
+    def flock(*_):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    named = pytest.raises(
+        OSError, match=r"cannot lock: Operation not supported: '.*/\.o\.npy\.lock'"
+    )
+    with named, only_writer_of(tmp_path / "o.npy"):
+        pass
+    with replacing(tmp_path / "m") as file:  # drafts have names of their own
+        file.write(b"1")
+    assert (tmp_path / "m").read_bytes() == b"1"
+
+
 # Links and foreign files
 
 

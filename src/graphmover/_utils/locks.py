@@ -33,10 +33,13 @@ def only_writer_of(output: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows removes no open file: an empty one stays there
-            if is_at(descriptor, path):
+        with suppress(OSError):
+            if os.name == "posix" and is_at(descriptor, path):
                 path.unlink()
         os.close(descriptor)
+        if os.name != "posix":  # Windows removes closed files only, and none that others have open
+            with suppress(OSError):
+                path.unlink()
 
 
 def try_lock(descriptor: int) -> bool:
@@ -76,6 +79,9 @@ def _acquire(path: Path, output: Path) -> int:
                 )
             if is_at(descriptor, path):
                 return descriptor
+        except OSError as error:  # a file system without locks
+            os.close(descriptor)
+            raise OSError(error.errno, f"cannot lock: {error.strerror}", str(path)) from error
         except BaseException:
             os.close(descriptor)
             raise

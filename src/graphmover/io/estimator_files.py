@@ -86,6 +86,12 @@ class FilesMixin:
         (int, int)
             The shape of the matrix written.
 
+        Raises
+        ------
+        ValueError
+            Another process is writing the output; or the folder ``output + ".part"`` is damaged,
+            belongs to another model or other graphs, or holds files that are not graphmover's.
+
         Examples
         --------
         >>> import tempfile
@@ -149,12 +155,16 @@ class FilesMixin:
 
         The name must end in ``.npz``. A ``random_state`` that is a generator is saved as None:
         it is no longer needed. A ``node_embedding`` that is a callable cannot be saved.
+        The file is replaced atomically.
         """
         write_model(path, self._fitted_model())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model written by `save`.
+
+        Files from others are safe to load: nothing in them is executed, and reading takes memory
+        in proportion to the size of the file.
 
         Raises
         ------
