@@ -151,6 +151,35 @@ def test_bad_embeddings_are_named(arguments, error, message):
         gm.NodeEmbeddings(*arguments)
 
 
+@pytest.mark.parametrize(
+    "middle",
+    [
+        np.array([0, 2, 1, 2], np.uint64),  # unsigned differences wrap around
+        np.array([0, 2, 1, 2], np.uint8),
+        np.array([0, 2**64 - 1, 2**64 - 1, 2], np.uint64),
+        np.array([0, 2**63 - 1, -(2**63), 2], np.int64),  # the difference overflows
+        np.array([0, -1, 1, 2], np.int64),
+        np.array([0, 2**63, 2**63, 2], np.uint64),
+    ],
+    ids=str,
+)
+def test_offsets_that_fall_are_rejected_whatever_their_type(middle):
+    with pytest.raises(ValueError, match=r"offsets must increase .* to the .* points, 2; offset "):
+        gm.NodeEmbeddings([[0.0], [1.0]], [1, 1], middle)
+
+
+@pytest.mark.parametrize("offsets", [2, np.uint64(2), np.array(0), [0, 10**30], [[0, 2]], []])
+def test_offsets_must_be_a_list_of_integers(offsets):
+    with pytest.raises((TypeError, ValueError), match="offsets must"):
+        gm.NodeEmbeddings([[0.0], [1.0]], [1, 1], offsets)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint64, np.int16])
+def test_offsets_of_any_integer_type(kind):
+    nodes = gm.NodeEmbeddings([[0.0], [1.0]], [1, 1], np.array([0, 2], kind))
+    assert nodes.offsets.dtype == np.int64 and nodes.offsets.tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("d, error", [(0, ValueError), (2.5, TypeError), (True, TypeError)])
 def test_bad_dimensions(d, error):
     with pytest.raises(error, match="n_dimensions must be"):

@@ -206,11 +206,17 @@ def _checked_offsets(offsets: ArrayLike, n_nodes: int) -> Ints:
     array = np.asarray(offsets)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError("offsets must be a one-dimensional array of integers")
-    if not len(array) or array[0] != 0 or array[-1] != n_nodes or (np.diff(array) < 0).any():
-        raise ValueError(f"offsets must increase from 0 to the number of points, {n_nodes}")
-    if np.diff(array).max(initial=0) > np.iinfo(np.int32).max:
-        raise ValueError(f"graph {np.argmax(np.diff(array))} has more than 2**31 - 1 nodes")
-    return array.astype(np.int64)
+    # Compared, not subtracted: differences of unsigned or huge numbers wrap around.
+    falls = np.flatnonzero(array[1:] < array[:-1])
+    if not len(array) or array[0] != 0 or array[-1] != n_nodes or len(falls):
+        message = f"offsets must increase from 0 to the number of points, {n_nodes}"
+        if len(falls):
+            message += f"; offset {falls[0] + 1} is {array[falls[0] + 1]} after {array[falls[0]]}"
+        raise ValueError(message)
+    checked = array.astype(np.int64)
+    if np.diff(checked).max(initial=0) > np.iinfo(np.int32).max:
+        raise ValueError(f"graph {np.argmax(np.diff(checked))} has more than 2**31 - 1 nodes")
+    return checked
 
 
 def _checked_labels(labels: ArrayLike, n_nodes: int) -> Ints:

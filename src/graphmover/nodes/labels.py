@@ -36,8 +36,23 @@ def label_codes(labels: NDArray[Any]) -> NDArray[np.int64]:
     codes: dict[Any, int] = {}
     for label in labels:
         if label not in codes:
-            codes[label] = _code(label)
+            try:
+                codes[label] = _code(label)
+            except RecursionError:
+                raise ValueError(
+                    f"a node label is a tuple or frozenset nested {_depth(label)} levels deep, "
+                    f"which is too deep: use labels of fewer levels"
+                ) from None
     return np.array([codes[label] for label in labels], dtype=np.int64)
+
+
+def _depth(label: Any) -> int:
+    """Count the levels of nested tuples and frozensets, without recursion."""
+    depth, level = 0, [label]
+    while level := [part for part in level if isinstance(part, tuple | frozenset)]:
+        depth += 1
+        level = [inner for part in level for inner in part]
+    return depth
 
 
 def _code(label: Any) -> int:
