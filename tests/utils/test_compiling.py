@@ -2,14 +2,21 @@ import threading
 import time
 from types import SimpleNamespace
 
+import pytest
+
 from graphmover._utils.compiling import telling_if_compiling
 
 
-def test_threads_that_wait_for_one_kernel_show_one_message(capsys):
-    kernel = SimpleNamespace(stats=SimpleNamespace(cache_misses={"signature": 1}))
+@pytest.mark.parametrize(
+    ("cache_path", "how"), [("folder", "once; it is cached"), (None, "it is not cached")]
+)
+def test_threads_that_wait_for_one_kernel_show_one_message(capsys, cache_path, how):
+    stats = SimpleNamespace(cache_misses={"signature": 1}, cache_path=cache_path)
+    kernel = SimpleNamespace(stats=stats, py_func=None)
+    what = f"a kernel of this test, cached in {cache_path}"
 
     def wait():
-        with telling_if_compiling(kernel, "a kernel of this test"):
+        with telling_if_compiling(kernel, what):
             time.sleep(1.5)
 
     threads = [threading.Thread(target=wait) for _ in range(3)]
@@ -17,5 +24,10 @@ def test_threads_that_wait_for_one_kernel_show_one_message(capsys):
         thread.start()
     for thread in threads:
         thread.join()
-    message = "graphmover: compiling a kernel of this test (once; it is cached) ...\n"
-    assert capsys.readouterr().err == message
+    assert capsys.readouterr().err == f"graphmover: compiling {what} ({how}) ...\n"
+
+
+def test_a_kernel_that_is_not_compiled_is_an_error():
+    no_compiler = pytest.raises(RuntimeError, match="NUMBA_DISABLE_JIT: unset it")
+    with no_compiler, telling_if_compiling(lambda: None, "nothing"):
+        pass

@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from graphmover._utils import parallel
-from graphmover._utils.parallel import for_each_chunk
+from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 
 
 class Chunks:
@@ -76,3 +77,23 @@ def test_nothing_is_released_without_an_error():
         lambda rows: None, np.ones(3, int), most=1, n_jobs=2, release=lambda: released.append(1)
     )
     assert released == []
+
+
+def blas_threads():
+    libraries = threadpoolctl.threadpool_info()
+    return [library["num_threads"] for library in libraries if library["user_api"] == "blas"]
+
+
+@pytest.mark.skipif(set(blas_threads()) == {1}, reason="needs a BLAS with several threads")
+def test_any_thread_sets_the_limit_of_blas_and_any_restores_it():
+    before = blas_threads()
+    with single_threaded_blas():
+        assert set(blas_threads()) == {1}
+    with ThreadPoolExecutor(1) as pool:
+        other = single_threaded_blas()
+        pool.submit(other.__enter__).result()  # after a limit that the main thread set
+        assert set(blas_threads()) == {1}
+        with single_threaded_blas():
+            pool.submit(other.__exit__, None, None, None).result()
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before  # the last thread to leave is another than the first

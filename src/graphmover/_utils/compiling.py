@@ -8,13 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from graphmover._utils.fork import hold_while_forking
+from graphmover._utils.jit import require_compiled
+
 _shown: set[str] = set()
-_lock = threading.Lock()
+_lock = threading.RLock()
+hold_while_forking(_lock)
 
 
 @contextmanager
 def telling_if_compiling(kernel: Any, what: str) -> Iterator[None]:
-    """Print a message to standard error, once, if Numba compiles a kernel for over a second."""
+    """Print a message to standard error, once, if Numba compiles a kernel for over a second.
+
+    Raise an error if NUMBA_DISABLE_JIT keeps Numba from compiling it.
+    """
+    require_compiled(kernel)
     done = threading.Event()
     threading.Thread(target=_show_message, args=(kernel, what, done), daemon=True).start()
     try:
@@ -30,6 +38,7 @@ def _show_message(kernel: Any, what: str, done: threading.Event) -> None:
             with _lock:  # several threads may wait for the same kernel
                 if what not in _shown:
                     _shown.add(what)
-                    message = f"graphmover: compiling {what} (once; it is cached) ..."
+                    how = "once; it is cached" if kernel.stats.cache_path else "it is not cached"
+                    message = f"graphmover: compiling {what} ({how}) ..."
                     print(message, file=sys.stderr, flush=True)
             return

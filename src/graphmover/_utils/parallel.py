@@ -7,17 +7,20 @@ rows of the result, so it depends neither on the number of threads nor on the ch
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+import threadpoolctl
 from joblib import cpu_count
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from graphmover._utils.checks import is_whole
+from graphmover._utils.fork import call_in_child, computing, hold_while_forking, is_computing
 
 
 def chunks(work: NDArray[np.int64], most: int) -> Iterator[slice]:
@@ -56,12 +59,14 @@ def for_each_chunk(
         at the end of each chunk that was still running then.
     """
     n_threads = min(number_of_threads(n_jobs), len(work))
-    with tqdm(total=len(work), desc=progress, unit=unit, disable=progress is None) as bar:
+    # A fork waits for the outer chunk: inner ones, in other threads, must not wait for the fork.
+    process = function if is_computing() else _pausing_for_forks(function)
+    with _progress_bar(len(work), progress, unit) as advance:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
             try:
                 for rows in chunks(work, most):
-                    function(rows)
-                    bar.update(rows.stop - rows.start)
+                    process(rows)
+                    advance(rows.stop - rows.start)
             except BaseException:
                 if release is not None:
                     release()
@@ -72,12 +77,12 @@ def for_each_chunk(
         started: dict[Future[None], slice] = {}
         try:
             for rows in chunks(work, most):
-                started[pool.submit(function, rows)] = rows
+                started[pool.submit(process, rows)] = rows
             for future in as_completed(started):
                 if future.exception() is not None:
                     _raise_first(started)
                 rows = started[future]
-                bar.update(rows.stop - rows.start)
+                advance(rows.stop - rows.start)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if release is not None:
@@ -87,6 +92,26 @@ def for_each_chunk(
                 release()
             raise
         pool.shutdown()
+
+
+def _pausing_for_forks(function: Callable[[slice], None]) -> Callable[[slice], None]:
+    def process(rows: slice) -> None:
+        with computing():
+            function(rows)
+
+    return process
+
+
+@contextmanager
+def _progress_bar(
+    total: int, description: str | None, unit: str
+) -> Iterator[Callable[[int], object]]:
+    """Show a progress bar if there is a description; yield what advances it."""
+    if description is None:  # even a disabled bar takes tqdm's lock
+        yield lambda _: None
+        return
+    with tqdm(total=total, desc=description, unit=unit) as bar:
+        yield bar.update
 
 
 def _raise_first(futures: Iterable[Future[None]]) -> None:
@@ -105,9 +130,53 @@ def number_of_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
 
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit = None
+class _BlasLimit:
+    """One BLAS thread while any thread needs it so; the last one restores the old limit."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._users: Counter[int] = Counter()  # by thread: calls may be nested
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self._limit is None:
+                _release_openblas()
+                self._limit = threadpoolctl.ThreadpoolController().limit(limits=1, user_api="blas")
+            self._users[threading.get_ident()] += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            me = threading.get_ident()
+            self._users[me] -= 1
+            if not self._users[me]:
+                del self._users[me]
+            self._restore_if_unused()
+
+    def forget_other_threads(self) -> None:
+        """Drop the threads that a forked process has lost, and their limit."""
+        me = threading.get_ident()
+        self._users = Counter({me: self._users[me]}) if me in self._users else Counter()
+        self._restore_if_unused()
+
+    def _restore_if_unused(self) -> None:
+        if not self._users and self._limit is not None:
+            _release_openblas()
+            self._limit.restore_original_limits()
+            _release_openblas()
+            self._limit = None
+
+
+def _release_openblas() -> None:
+    """Let the next thread set limits: recent threadpoolctl obeys one thread until released."""
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(openblas, "clear_controlling_thread"):
+        openblas.clear_controlling_thread(force=True)
+
+
+_blas_limit = _BlasLimit()
+hold_while_forking(_blas_limit.lock)
+call_in_child(_blas_limit.forget_other_threads)
 
 
 @contextmanager
@@ -116,15 +185,15 @@ def single_threaded_blas() -> Iterator[None]:
 
     The first thread to enter sets the limit, and the last one to leave restores the old one.
     """
-    global _blas_users, _blas_limit  # noqa: PLW0603 - the limit is that of the process
-    with _blas_lock:
-        if _blas_users == 0:
-            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
-        _blas_users += 1
+    _blas_limit.enter()
     try:
         yield
     finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0 and _blas_limit is not None:
-                _blas_limit.restore_original_limits()
+        _blas_limit.leave()
+
+
+@call_in_child
+def _renew_lock_of_progress_bars() -> None:
+    """Another thread may have held the old lock; the new one has no effect between processes."""
+    if hasattr(tqdm, "_lock"):
+        tqdm.set_lock(threading.RLock())

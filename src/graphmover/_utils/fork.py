@@ -1,0 +1,129 @@
+"""Forks while other threads compute.
+
+A forked process has one thread and a copy of all locks: one that another thread held at that
+moment stays locked for ever. Three kinds of locks matter here.
+
+- Locks that Python can reach, ours and those of Numba's compiler: the forking thread holds them
+  while it forks (`hold_while_forking`), so that nobody else does.
+- Locks inside OpenBLAS, taken in most of its calls and out of reach: a fork waits until no
+  thread is inside a chunk of work, and new chunks wait for the fork (`computing`).
+- If a chunk takes longer than a fork waits, `computing` raises an error in the child, which
+  might hang otherwise.
+
+Programs started by `subprocess`, "spawn", "forkserver" or joblib share no locks, so none of this
+concerns them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+#: A fork waits at most so many seconds for chunks to end.
+PATIENCE = 3.0
+
+_locks: list[AbstractContextManager[Any]] = []
+_child_callbacks: list[Callable[[], None]] = []
+
+
+def hold_while_forking(lock: AbstractContextManager[Any]) -> None:
+    """Let every fork acquire a lock first, and release it in both processes.
+
+    Locks are acquired in the order of these calls. A thread that holds one must not start a chunk.
+    """
+    _locks.append(lock)
+
+
+def call_in_child(callback: Callable[[], None]) -> Callable[[], None]:
+    """Call a function in every forked process, while all locks are held."""
+    _child_callbacks.append(callback)
+    return callback
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """Mark a chunk of work: it does not start during a fork, and a fork waits for its end."""
+    _gate.enter()
+    try:
+        yield
+    finally:
+        _gate.leave()
+
+
+def is_computing() -> bool:
+    """Return whether this thread is inside a chunk of work."""
+    return _gate.is_inside()
+
+
+class _Gate:
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside: Counter[int] = Counter()  # chunks by thread: they may be nested
+        self._forking: set[int] = set()
+        self._held = ExitStack()
+        self._is_interrupted = False
+
+    def enter(self) -> None:
+        me = threading.get_ident()
+        with self._changed:
+            if self._is_interrupted:
+                raise RuntimeError(
+                    "this process was forked while another thread of its parent computed, so its "
+                    "linear algebra library may be locked for ever: fork before computing, or "
+                    'start processes by joblib or by the multiprocessing contexts "spawn" and '
+                    '"forkserver"'
+                )
+            while self._forking and me not in self._inside:
+                self._changed.wait()
+            self._inside[me] += 1
+
+    def leave(self) -> None:
+        me = threading.get_ident()
+        with self._changed:
+            self._inside[me] -= 1
+            if not self._inside[me]:
+                del self._inside[me]
+            self._changed.notify_all()
+
+    def is_inside(self) -> bool:
+        return threading.get_ident() in self._inside
+
+    def before_fork(self) -> None:
+        self._changed.acquire()
+        self._forking.add(threading.get_ident())
+        self._changed.notify_all()
+        self._changed.wait_for(self._is_quiet, PATIENCE)
+        for lock in _locks:
+            self._held.enter_context(lock)
+
+    def _is_quiet(self) -> bool:
+        return self._inside.keys() <= self._forking
+
+    def after_in_parent(self) -> None:
+        self._held.close()
+        self._forking.discard(threading.get_ident())
+        self._changed.notify_all()
+        self._changed.release()
+
+    def after_in_child(self) -> None:
+        me = threading.get_ident()
+        self._is_interrupted = self._is_interrupted or not self._is_quiet()
+        self._inside = Counter({me: self._inside[me]}) if me in self._inside else Counter()
+        self._forking = set()
+        for callback in _child_callbacks:
+            callback()
+        self._held.close()
+        self._changed.release()
+
+
+_gate = _Gate()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_gate.before_fork,
+        after_in_parent=_gate.after_in_parent,
+        after_in_child=_gate.after_in_child,
+    )
