@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 
 #: Integers, integers that fit 32 bits, and finite real numbers.
 Kind = Literal["integer", "id", "real"]

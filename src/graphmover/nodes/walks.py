@@ -18,9 +18,8 @@ Elsewhere the walks from one class after the other are followed, and visit near 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 from graphmover.nodes.laplacian.twins import quotient_rows, twin_classes
 
 #: Matrices of up to this size with at least this share of non-zero entries are taken as dense.

@@ -11,9 +11,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 
 
 @njit(**JIT)

@@ -19,10 +19,9 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numba import njit
 
 from graphmover._utils.hashing import GOLDEN, mix64
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 
 #: `mix64`, compiled.
 _mixed = njit(**JIT)(mix64)

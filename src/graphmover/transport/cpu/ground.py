@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from numba import njit
-
+from graphmover._utils.jit import njit
 from graphmover.transport.cpu.lanes import JIT_INLINE, load, select, splat, square_root
 
 

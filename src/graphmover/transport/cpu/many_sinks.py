@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
+from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION, njit
 from graphmover.transport.cpu.lanes import JIT_INLINE, load, minimum, select, splat, store
 from graphmover.transport.cpu.problem import (
     INFINITE,

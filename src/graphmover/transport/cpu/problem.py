@@ -11,9 +11,8 @@ from collections import namedtuple
 from math import frexp, ldexp
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT_NO_ALLOCATION
+from graphmover._utils.jit import JIT_NO_ALLOCATION, njit
 from graphmover._utils.segments import offsets_from_counts, segment_numbers
 from graphmover.transport.cpu.ground import distances_to_sinks
 from graphmover.transport.cpu.lanes import JIT_INLINE, numbers, select, splat, store, truncate

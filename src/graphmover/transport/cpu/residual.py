@@ -11,9 +11,7 @@ either solver.
 
 from __future__ import annotations
 
-from numba import njit
-
-from graphmover._utils.jit import JIT_NO_ALLOCATION
+from graphmover._utils.jit import JIT_NO_ALLOCATION, njit
 from graphmover.transport.cpu.lanes import JIT_INLINE, load, select, splat, store
 
 

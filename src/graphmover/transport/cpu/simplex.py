@@ -31,9 +31,8 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION
+from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION, njit
 from graphmover.transport.cpu.lanes import load, select, splat
 from graphmover.transport.cpu.problem import (
     FORBIDDEN,

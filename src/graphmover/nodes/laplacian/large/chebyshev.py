@@ -11,9 +11,7 @@ from collections.abc import Callable
 from math import acosh, cosh, log
 from typing import Any
 
-from numba import njit
-
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 
 
 def recurrence(step: Callable[..., None]) -> Callable[..., Any]:

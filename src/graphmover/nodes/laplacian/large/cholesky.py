@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 from graphmover.nodes.laplacian.small.tridiagonal import dot
 
 #: Columns with this share of all rows below them belong to the dense core.

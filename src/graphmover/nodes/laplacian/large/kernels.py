@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 
 
 @njit(**JIT)

@@ -11,9 +11,8 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 from graphmover.nodes.laplacian.large.chebyshev import filter_vector
 from graphmover.nodes.laplacian.large.cholesky import solve
 

@@ -11,9 +11,8 @@ merged beforehand (`twins.py`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 
 
 @njit(**JIT)

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 from graphmover.nodes.laplacian.eigenspaces import eigenvalues_needed, fill_columns
 from graphmover.nodes.laplacian.small.lapack import call_with_ten_pointers
 from graphmover.nodes.laplacian.small.tridiagonal import dot, eigenvectors, smallest_eigenvalues
