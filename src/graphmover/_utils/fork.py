@@ -45,9 +45,12 @@ def call_in_child(callback: Callable[[], None]) -> Callable[[], None]:
 
 
 @contextmanager
-def computing() -> Iterator[None]:
-    """Mark a chunk of work: it does not start during a fork, and a fork waits for its end."""
-    _gate.enter()
+def computing(*, is_nested: bool) -> Iterator[None]:
+    """Mark a chunk of work: it does not start during a fork, and a fork waits for its end.
+
+    A chunk nested in another, perhaps of another thread, starts: the fork waits for the outer one.
+    """
+    _gate.enter(is_nested)
     try:
         yield
     finally:
@@ -67,7 +70,7 @@ class _Gate:
         self._held = ExitStack()
         self._is_interrupted = False
 
-    def enter(self) -> None:
+    def enter(self, is_nested: bool) -> None:
         me = threading.get_ident()
         with self._changed:
             if self._is_interrupted:
@@ -77,7 +80,7 @@ class _Gate:
                     'start processes by joblib or by the multiprocessing contexts "spawn" and '
                     '"forkserver"'
                 )
-            while self._forking and me not in self._inside:
+            while self._forking and not is_nested:
                 self._changed.wait()
             self._inside[me] += 1
 

@@ -59,8 +59,12 @@ def for_each_chunk(
         at the end of each chunk that was still running then.
     """
     n_threads = min(number_of_threads(n_jobs), len(work))
-    # A fork waits for the outer chunk: inner ones, in other threads, must not wait for the fork.
-    process = function if is_computing() else _pausing_for_forks(function)
+    is_nested = is_computing()
+
+    def process(rows: slice) -> None:
+        with computing(is_nested=is_nested):
+            function(rows)
+
     with _progress_bar(len(work), progress, unit) as advance:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
             try:
@@ -92,14 +96,6 @@ def for_each_chunk(
                 release()
             raise
         pool.shutdown()
-
-
-def _pausing_for_forks(function: Callable[[slice], None]) -> Callable[[slice], None]:
-    def process(rows: slice) -> None:
-        with computing():
-            function(rows)
-
-    return process
 
 
 @contextmanager
