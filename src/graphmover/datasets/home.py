@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import zipfile
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from graphmover._utils.files import replacing
-from graphmover.datasets.catalogue import did_you_mean, is_in_catalogue
-from graphmover.datasets.tu_files import file_digest
+from graphmover.datasets.catalogue import DatasetInfo, catalogue, did_you_mean, is_in_catalogue
+from graphmover.datasets.tu_files import file_digest, opened
 
 #: Tried in this order. The first is the collection's own server; the second, a repository of
 #: public research code pinned to one commit, has the smaller data sets.
@@ -21,6 +22,11 @@ MIRRORS = (
 _BY_HAND = "https://chrsmrrs.github.io/datasets/"
 _ELSEWHERE = "pass its folder as data_home or in the environment variable GRAPHMOVER_DATA"
 _TIMEOUT = 30  # seconds without data
+
+#: The largest download of a set, in megabytes.
+LIMIT_VARIABLE = "GRAPHMOVER_MAX_DOWNLOAD_MB"
+#: Without the variable: so many bytes, and so many for each number that the catalogue announces.
+_SPARE_BYTES, _BYTES_PER_NUMBER = 64_000_000, 32
 
 
 def cache_folder() -> Path:
@@ -110,18 +116,39 @@ def _missing(name: str, home: Path) -> str:
 
 def _fetch(name: str, home: Path) -> Path:
     target = home / f"{name}.zip"
+    (info,) = (info for info in catalogue(contains=name) if info.name == name)
+    most_bytes = _most_bytes(info)
     home.mkdir(parents=True, exist_ok=True)
     failures = []
     for mirror in MIRRORS:
         url = f"{mirror}{name}.zip"
         try:
-            _download(url, target)
-        except (OSError, ValueError) as error:  # errors of requests are OSErrors
+            _download(url, target, most_bytes, info.n_graphs)
+        except (OSError, ValueError) as error:  # all that requests raises is an OSError
             failures.append(_reason(error, url))
         else:
             return target
     tried = "; ".join(failures)
     raise ConnectionError(f"{_missing(name, home)}. The download failed: {tried}")
+
+
+def _most_bytes(info: DatasetInfo) -> int:
+    """Return the largest size of a download: as the user says, or far above what is announced."""
+    given = os.environ.get(LIMIT_VARIABLE)
+    if given:
+        try:
+            megabytes = float(given)
+        except ValueError:
+            megabytes = 0.0
+        if not 0 < megabytes < 1e12:
+            raise ValueError(
+                f"{LIMIT_VARIABLE} must be a positive number of megabytes, got {given!r}"
+            )
+        return int(megabytes * 1e6)
+    nodes = info.mean_nodes * (2 + info.node_attributes)
+    edges = 2 * info.mean_edges * (3 + info.edge_attributes)
+    numbers = info.n_graphs * (nodes + edges + 1 + info.n_targets)
+    return _SPARE_BYTES + int(_BYTES_PER_NUMBER * numbers)
 
 
 def _reason(error: Exception, url: str) -> str:
@@ -136,16 +163,17 @@ def _reason(error: Exception, url: str) -> str:
     return f"{url}: {error}"
 
 
-def _download(url: str, target: Path) -> None:
-    """Download a zip atomically; its SHA-256 must be the one recorded before, if any."""
+def _download(url: str, target: Path, most_bytes: int, n_graphs: int) -> None:
+    """Download a zip atomically, if it is what the catalogue announces and what came before."""
     import pooch
 
     fetch = pooch.HTTPDownloader(progressbar=True, chunk_size=1 << 16, timeout=_TIMEOUT)
     with replacing(target) as file:
-        fetch(url, file, None)
+        fetch(url, _LimitedFile(file, most_bytes), None)
         file.flush()
         draft = Path(file.name)
         _require_zip(draft, target.stem)
+        _require_graphs(draft, n_graphs)
         digest = file_digest(draft)
         recorded = _recorded(target)
         if recorded not in {None, digest}:
@@ -158,6 +186,25 @@ def _download(url: str, target: Path) -> None:
             file.write(f"{digest}  {target.name}\n".encode())
 
 
+class _LimitedFile:
+    """A file that raises an error when too much is written to it."""
+
+    def __init__(self, file: IO[bytes], most_bytes: int) -> None:
+        self._file, self._most, self._size = file, most_bytes, 0
+
+    def write(self, piece: bytes) -> int:
+        self._size += len(piece)
+        if self._size > self._most:
+            raise ValueError(
+                f"the download was stopped at the limit of {self._most / 1e6:g} MB for this set; "
+                f"to allow more, set the environment variable {LIMIT_VARIABLE}"
+            )
+        return self._file.write(piece)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
 def _require_zip(draft: Path, name: str) -> None:
     """Reject error pages and truncated downloads: the directory of a zip is at its end."""
     try:
@@ -166,9 +213,28 @@ def _require_zip(draft: Path, name: str) -> None:
     except (zipfile.BadZipFile, OSError) as error:
         with draft.open("rb") as stream:
             start = stream.read(40)
-        raise ValueError(f"not a complete zip, it starts with {start!r} ({error})") from None
+        raise ValueError(f"not a complete zip; it starts with {start!r} ({error})") from None
     if not any(member.rpartition("/")[2] == f"{name}_A.txt" for member in members):
         raise ValueError(f"the downloaded zip holds no {name}_A.txt")
+
+
+def _require_graphs(draft: Path, expected: int) -> None:
+    """Reject a set that has not as many graphs as the catalogue says."""
+    from graphmover.datasets.numbers import BadLineError, read_table
+
+    with opened(draft) as files:
+        has_classes = files.size("graph_labels") is not None
+        part = "graph_labels" if has_classes else "graph_attributes"
+        if files.size(part) is None:
+            raise ValueError("the downloaded zip holds neither graph_labels nor graph_attributes")
+        try:
+            n_graphs = len(read_table(files.pieces(part), "integer" if has_classes else "real"))
+        except BadLineError as error:
+            raise ValueError(f"{part}.txt, {error}") from None
+    if n_graphs != expected:
+        raise ValueError(
+            f"the downloaded set has {n_graphs} graphs, but the catalogue says {expected}"
+        )
 
 
 def _record(path: Path) -> Path:
