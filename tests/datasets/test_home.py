@@ -11,7 +11,6 @@ from test_tu import TINY, changed, check_tiny, write_folder, write_zip
 from graphmover.datasets import catalogue, load_dataset
 from graphmover.datasets import home as _home
 
-
 #: As many graphs as the catalogue says, most of them without nodes.
 MUTAG = changed(graph_labels="-1\n1\n" * 94)
 
@@ -170,7 +169,7 @@ def test_sets_that_were_not_downloaded_are_not_counted(tmp_path, server, mirrors
     assert server.asked == []
 
 
-@pytest.mark.parametrize(("given", "limit"), [("0.5", "0.5"), (None, "2")])
+@pytest.mark.parametrize(("given", "limit"), [("0.5", "0.5"), (None, "2.0")])
 def test_downloads_end_at_a_limit(tmp_path, server, mirrors, monkeypatch, given, limit):
     mirrors("endless")
     monkeypatch.setattr(_home, "_SPARE_BYTES", 0)  # the rest is what the catalogue announces

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from batches import assert_same as assert_same_graphs
+from fuzz import parsed_cache
 from hypothesis import HealthCheck, given, settings
 from test_tu import (
     TINY,
@@ -139,6 +140,86 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, cache, parsing
     assert len(parsings) == 2
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_changed_entries(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        parsed_cache.attack(rng, tmp_path)
+
+
+def rewrite(entry, **changes):
+    with np.load(entry) as archive:
+        arrays = dict(archive) | changes
+    with entry.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"indices": [10**9, 0, 1, 0]},
+        {"indices": [-1, 0, 1, 0]},
+        {"indices": [0, 1, 1, 0]},  # a loop
+        {"indptr": [0, 1, 2, 3, 10**12, 4]},
+        {"indptr": [0, 1, 2, 3, 4]},
+        {"offsets": [0, 2, 4, 4, 10**9, 5]},
+        {"offsets": [0, 4, 2, 4, 5, 5]},
+        {"offsets": [[0, 2, 4, 4, 5, 5]]},
+        {"node_labels": [[1]] * 4},
+        {"node_labels": [1] * 5},
+        {"node_attributes": np.zeros((4, 2))},
+        {"node_attributes": np.zeros((5, 0))},
+        {"edge_labels": [[1]] * 5},
+        {"target": [1] * 4},
+        {"target": np.array(["a"] * 5)},
+        {"contents": np.zeros((2, 2))},
+        {"surprise": [1]},
+    ],
+    ids=str,
+)
+def test_an_entry_that_no_parser_writes_is_replaced(tmp_path, cache, parsings, changes):
+    path = write_zip(tmp_path / "TINY.zip")
+    check_tiny(load_dataset(path))
+    (entry,) = cache.iterdir()
+    whole = entry.read_bytes()
+    with np.load(entry) as archive:
+        types = {key: array.dtype for key, array in archive.items()}
+    rewrite(
+        entry,
+        **{
+            key: value if isinstance(value, np.ndarray) else np.array(value, types.get(key))
+            for key, value in changes.items()
+        },
+    )
+    check_tiny(load_dataset(path))
+    assert len(parsings) == 2
+    assert entry.read_bytes() == whole
+
+
+def test_names_that_look_alike_have_entries_of_their_own(tmp_path, cache, parsings):
+    names = ["s.1", "s_1", "s 1", "s-1"]
+    for name in names * 2:
+        folder = write_folder(tmp_path / name, name=name)
+        assert load_dataset(folder).name == name
+    assert parsings == names
+    assert len(list(cache.iterdir())) == len(names)
+    for name in names:  # the same bytes under several names
+        path = write_zip(tmp_path / f"{name}.zip", name="s", inside="")
+        assert load_dataset(path).name == "s"
+
+
+def test_entries_of_an_earlier_format_are_not_read(tmp_path, cache, parsings):
+    path = write_zip(tmp_path / "TINY.zip")
+    load_dataset(path)
+    (entry,) = cache.iterdir()
+    digest = entry.name.split(".")[1]
+    earlier = cache / f"TINY.{digest}.v1.npz"
+    entry.rename(earlier)
+    rewrite(earlier, target=np.arange(5))
+    check_tiny(load_dataset(path))
+    assert len(parsings) == 2
+
+
 def test_small_sets_and_broken_ones_are_not_kept(tmp_path, cache, monkeypatch):
     with pytest.raises(ValueError, match="is missing"):
         load_dataset(write_zip(tmp_path / "broken.zip", changed(graph_indicator=None)))
@@ -152,5 +233,5 @@ def test_names_are_no_paths(tmp_path, cache):
     path = write_zip(tmp_path / "odd.zip", name="a b.." + "n" * 150, inside="")
     assert load_dataset(path).name == "a b.." + "n" * 150
     (entry,) = cache.iterdir()
-    assert set(entry.stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.")
+    assert set(entry.stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.-")
     assert _parsed._entry(name, "0" * 64).parent == cache

@@ -122,3 +122,7 @@ def test_bad_iterations():
         gm.wl_labels(batch, -1)
     with pytest.raises(TypeError, match="iterations must be an integer"):
         gm.wl_labels(batch, 1.5)
+    for endless, shown in ((2**62, 2**62), (1001, 1001), (10**5000, "an integer of 16610 bits")):
+        with pytest.raises(ValueError, match=f"iterations must be at most 1000, got {shown}"):
+            gm.wl_labels(batch, endless)
+    assert len(gm.wl_labels(batch, 1000)) == 1

@@ -17,9 +17,19 @@ def is_choice_of_labels(value: Any) -> bool:
     return isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto")
 
 
-def require_whole(name: str, value: Any, least: int) -> None:
-    """Raise an error unless the value is an integer of at least ``least``."""
+def require_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
+    """Raise an error unless the value is an integer from ``least`` to ``most``."""
     if not is_whole(value):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
+        raise ValueError(f"{name} must be at least {least}, got {shown(value)}")
+    if most is not None and value > most:
+        raise ValueError(f"{name} must be at most {most}, got {shown(value)}")
+
+
+def shown(value: Any) -> str:
+    """Return the text of a value for messages; Python has none for integers that are too long."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"an integer of {value.bit_length()} bits"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphmover._utils.checks import shown
+
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -19,5 +21,5 @@ def random_generator(random_state: RandomState) -> np.random.Generator:
             f"got {random_state!r}"
         )
     if isinstance(random_state, int | np.integer) and random_state < 0:
-        raise ValueError(f"random_state must not be negative, got {random_state}")
+        raise ValueError(f"random_state must not be negative, got {shown(random_state)}")
     return np.random.default_rng(random_state)

@@ -196,7 +196,7 @@ class _LimitedFile:
         self._size += len(piece)
         if self._size > self._most:
             raise ValueError(
-                f"the download was stopped at the limit of {self._most / 1e6:g} MB for this set; "
+                f"the download was stopped at the limit of {self._most / 1e6:.1f} MB for this set; "
                 f"to allow more, set the environment variable {LIMIT_VARIABLE}"
             )
         return self._file.write(piece)

@@ -22,6 +22,9 @@ from graphmover.graphs.interop import as_graph_batch
 
 _INT64 = np.iinfo(np.int64)
 
+#: Refinement of a graph of n nodes changes nothing after n - 1 iterations.
+MOST_ITERATIONS = 1000
+
 
 def label_codes(labels: NDArray[Any]) -> NDArray[np.int64]:
     """Return one stable 64-bit code per label; equal labels have equal codes.
@@ -113,6 +116,7 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
     iterations : int
         How many times each node's label is replaced by a code of the label itself and of
         the multiset of its neighbours' labels; 0 returns the codes of the labels themselves.
+        At most 1000.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
     >>> bool(ends_and_middle[0] == ends_and_middle[2] != ends_and_middle[1])
     True
     """
-    require_whole("iterations", iterations, least=0)
+    require_whole("iterations", iterations, least=0, most=MOST_ITERATIONS)
     batch = as_graph_batch(graphs)
     if batch.node_labels is None:
         labels = np.zeros(batch.n_nodes, dtype=np.uint64)
