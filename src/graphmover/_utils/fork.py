@@ -1,21 +1,23 @@
 """Forks while other threads compute.
 
-A forked process has one thread and a copy of all locks: one that another thread held at that
-moment stays locked for ever. Three kinds of locks matter here.
+A forked process has one thread and a copy of every lock. A lock that another thread held at that
+moment stays locked in the copy for ever, so two kinds of locks need care.
 
 - Locks that Python can reach, ours and those of Numba's compiler: the forking thread holds them
-  while it forks (`hold_while_forking`), so that nobody else does.
-- Locks inside OpenBLAS, taken in most of its calls and out of reach: a fork waits until no
-  thread is inside a chunk of work, and new chunks wait for the fork (`computing`).
-- If a chunk takes longer than a fork waits, `computing` raises an error in the child, which
-  might hang otherwise.
+  while it forks (`hold_while_forking`), so that no other thread does.
+- Locks inside OpenBLAS, which most of its calls take: a fork waits until no thread is inside a
+  chunk of work, and new chunks wait for the fork (`computing`). If a chunk takes longer than a
+  fork waits, the child might hang; there, `computing` raises an error instead.
 
-Programs started by `subprocess`, "spawn", "forkserver" or joblib share no locks, so none of this
-concerns them.
+Processes started by `subprocess`, "spawn", "forkserver" or joblib's default share no locks.
 """
 
 from __future__ import annotations
 
+# Imported for the order of hooks: the last one registered runs first, and theirs, which hold locks
+# of thread pools and loggers, must not run while a chunk that needs them is waited for.
+import concurrent.futures.thread  # noqa: F401
+import logging  # noqa: F401
 import os
 import threading
 from collections import Counter
