@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import NamedTuple, Protocol
 
 from graphmover.nodes.registry import NODE_EMBEDDINGS
@@ -24,17 +25,22 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer of at least ``least``."""
+    """An integer of at least ``least``, and perhaps of at most ``most``."""
 
     least: int
+    most: int | None = None
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
         from graphmover._utils.checks import is_whole
 
-        return is_whole(value) and value >= self.least  # type: ignore[operator]
+        if not (is_whole(value) and isinstance(value, Integral)):
+            return False
+        return int(value) >= self.least and (self.most is None or int(value) <= self.most)
 
     def __str__(self) -> str:
+        if self.most is not None:
+            return f"an integer from {self.least} to {self.most}"
         return f"an integer of at least {self.least}"
 
 
@@ -72,7 +78,6 @@ class Bandwidth:
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
         import math
-        from numbers import Real
 
         if isinstance(value, str):
             return value == "scale"
@@ -170,7 +175,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "use_node_labels": Parameter(
         YesNoAuto(), "auto", "--node-labels", "Whether node labels are used."
     ),
-    "wl_iterations": Parameter(Integer(0), 0, "--wl-iterations", "Weisfeiler-Lehman iterations."),
+    "wl_iterations": Parameter(Integer(0, 1000), 0, "--wl-iterations", "Weisfeiler-Lehman iterations."),
     "device": Parameter(
         OneOf(("auto", "cpu", "cuda")), "cpu", "--device", "Where distances are computed."
     ),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -132,8 +133,14 @@ def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
     assert "distances (cpu)" in capsys.readouterr().err
 
 
-def interrupt(bar, n):
-    raise KeyboardInterrupt
+@contextmanager
+def interrupted(*_):
+    """Stand in for the progress bar: Ctrl-C comes when the first chunk is done."""
+
+    def interrupt(n):
+        raise KeyboardInterrupt
+
+    yield interrupt
 
 
 @pytest.mark.parametrize("what", ["graphs to features", "distances", "fit"])
@@ -148,7 +155,7 @@ def test_ctrl_c_frees_the_device(what, monkeypatch):
     pool.free_all_blocks()
     before = pool.used_bytes()
     monkeypatch.setattr(_cuda_plan, "_MOST_AT_ONCE", 2**19)
-    monkeypatch.setattr("graphmover._utils.parallel.tqdm.update", interrupt)
+    monkeypatch.setattr("graphmover._utils.parallel._progress_bar", interrupted)
     with pytest.raises(KeyboardInterrupt):
         if what == "distances":
             gm.earth_movers_distance(nodes, nodes[:64], device="cuda")

@@ -55,8 +55,8 @@ def for_each_chunk(
     n_jobs : int or None
         As in scikit-learn: None is 1, -1 is all cores, -2 all but one.
     release : callable or None
-        Frees the memory that chunks hold. It is called after an error or Ctrl-C, and again
-        at the end of each chunk that was still running then.
+        Frees the memory that chunks hold. It is called after an error or Ctrl-C, at the end of
+        each chunk that was still running then.
     """
     n_threads = min(number_of_threads(n_jobs), len(work))
     is_nested = is_computing()
@@ -90,10 +90,11 @@ def for_each_chunk(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if release is not None:
-                for future in started:
-                    if not future.done():
-                        future.add_done_callback(lambda _: release())
-                release()
+                running = [future for future in started if not future.done()]
+                for future in running:
+                    future.add_done_callback(lambda _: release())
+                if not running:  # freeing memory would wait for what still runs on a GPU
+                    release()
             raise
         pool.shutdown()
 
