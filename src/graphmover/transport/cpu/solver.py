@@ -8,7 +8,9 @@ A solver brings
 - ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow.
 
 The functions below put these together when they are compiled. Numba caches on disk what each
-solver's own module defines, with all that is compiled into it, hence ``cache: False`` here.
+solver's own module defines, with all that is compiled into it; so these parts need no cache of
+their own. It optimises the whole code below a call again at every level of calls; so the thin levels
+are inlined before.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from graphmover.transport.cpu.problem import (
     units_per_cost,
 )
 
-_WITHIN_A_SOLVER = {"cache": False}
+_PART = {"cache": False}
+_THIN_PART = {"cache": False, "inline": "always"}
 
 Pairs = namedtuple(
     "Pairs",
@@ -50,7 +53,7 @@ def at_finer_costs(cost_bits, solve, least_bound):
     where a flow is asked for.
     """
 
-    @njit(**(JIT_NO_ALLOCATION | _WITHIN_A_SOLVER))
+    @njit(**(JIT_NO_ALLOCATION | _THIN_PART))
     def distance(lanes, ground, pair, sinks, state):
         sources, first = pair.sources, pair.sources.offsets[pair.g]
         n = sources.offsets[pair.g + 1] - first
@@ -71,7 +74,7 @@ def at_finer_costs(cost_bits, solve, least_bound):
 def over_pairs(make_state, distance):
     """Compose what fills ``out`` with the distances of many pairs."""
 
-    @njit(**(JIT_NO_ALLOCATION | _WITHIN_A_SOLVER))
+    @njit(**(JIT_NO_ALLOCATION | _PART))
     def fill(lanes, pairs, ground, sources, sinks, swapped, buffers, state, out):
         for r in range(len(sinks.offsets) - 1):
             if pairs.fewest[r] >= pairs.below[r]:
@@ -89,7 +92,7 @@ def over_pairs(make_state, distance):
                 else:
                     out[g, r] = found
 
-    @njit(**(JIT | _WITHIN_A_SOLVER))
+    @njit(**(JIT | _THIN_PART))
     def allocate_and_fill(lanes, pairs, ground, sources, sinks, swapped, out):
         n = largest(sources.offsets)
         m = min(n, largest(sinks.offsets))
@@ -103,7 +106,7 @@ def over_pairs(make_state, distance):
 def for_plan(make_state, distance, write_flows):
     """Compose what fills ``out`` with the flows of one pair and returns its distance."""
 
-    @njit(**(JIT | _WITHIN_A_SOLVER))
+    @njit(**(JIT | _THIN_PART))
     def plan(lanes, ground, sources, sinks, out):
         n, m = out.shape
         laid_out = _empty_sinks(lanes, sinks, m)
