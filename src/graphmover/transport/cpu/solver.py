@@ -8,9 +8,9 @@ A solver brings
 - ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow.
 
 The functions below put these together when they are compiled. Numba caches on disk what each
-solver's own module defines, with all that is compiled into it; so these parts need no cache of
-their own. It optimises the whole code below a call again at every level of calls; so the thin levels
-are inlined before.
+solver's own module defines, with all that is compiled into it, so these parts need no cache of
+their own. It optimises all code below a call again at every level of calls, so thin levels are
+inlined first.
 """
 
 from __future__ import annotations
