@@ -35,6 +35,7 @@ from graphmover.nodes.laplacian.large.subspace import (
     pairs_up_to_a_gap,
     rayleigh_ritz,
 )
+from graphmover.nodes.laplacian.large.trees import TreeInverse, leaves_first
 
 #: Products of a block with the operator, before the solver gives up.
 MOST_PRODUCTS = 30_000
@@ -66,20 +67,14 @@ def smallest_eigenpairs(
     if dense_is_faster(width, n):
         return all_eigenpairs(graph)
     given, order = graph, None
-    if n >= _LARGER_THAN_CACHES:
+    if graph.is_tree:
+        order = leaves_first(graph.indptr, graph.indices)
+    elif n >= _LARGER_THAN_CACHES:
         order = bandwidth_reducing_order(graph)
+    if order is not None:
         graph = graph.renumbered(order)
     rng = np.random.default_rng(0)
-    polynomial = AdjacencyPolynomial(graph)
-    report(f"{n} classes of nodes: estimating its smallest eigenvalues")
-    values, vectors = ritz_estimates(polynomial, want + _ESTIMATION_PRODUCTS, rng)
-    # These are upper bounds, so that all eigenvalues wanted lie below the cut.
-    cut = min(max(float(values[want + 1]), 1.25 * float(values[want - 1])), 1.5)
-    start = vectors[: want + 2].sum(axis=0)
-    operator: SpectralOperator = polynomial
-    if values[0] < _SMALL_EIGENVALUE:
-        report("looking for a minimum-degree ordering")
-        operator = PseudoInverse.within_budget(graph) or polynomial
+    operator, cut, start = _operator(graph, want, rng, report)
     report(f"solving by {operator.name}")
     found = thick_restart_lanczos(
         operator.for_lanczos(cut),
@@ -113,6 +108,26 @@ def smallest_eigenpairs(
     count, _ = pairs_up_to_a_gap(values, residuals, want, tolerance)
     lower_bound = float(values[count] - residuals[count])
     return Eigenpairs(values[:count], _in_given_order(vectors[:, :count], order), lower_bound)
+
+
+def _operator(
+    graph: QuotientGraph, want: int, rng: np.random.Generator, report: Report
+) -> tuple[SpectralOperator, float, Floats]:
+    """Choose an operator. Also returned are where to cut the spectrum, and a start vector."""
+    n = len(graph.scale)
+    if graph.is_tree:
+        report(f"{n} classes of nodes: a tree")
+        return TreeInverse(graph), inf, rng.standard_normal(n)
+    polynomial = AdjacencyPolynomial(graph)
+    report(f"{n} classes of nodes: estimating its smallest eigenvalues")
+    values, vectors = ritz_estimates(polynomial, want + _ESTIMATION_PRODUCTS, rng)
+    # These are upper bounds, so that all eigenvalues wanted lie below the cut.
+    cut = min(max(float(values[want + 1]), 1.25 * float(values[want - 1])), 1.5)
+    operator: SpectralOperator = polynomial
+    if values[0] < _SMALL_EIGENVALUE:
+        report("looking for a minimum-degree ordering")
+        operator = PseudoInverse.within_budget(graph) or polynomial
+    return operator, cut, vectors[: want + 2].sum(axis=0)
 
 
 def _in_given_order(vectors: Floats, order: Ints | None) -> Floats:

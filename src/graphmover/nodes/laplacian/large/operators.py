@@ -1,10 +1,11 @@
-"""Two operators with the eigenvectors of a connected graph's Laplacian I - Q.
+"""Operators with the eigenvectors of a connected graph's Laplacian I - Q.
 
-Both map the smallest eigenvalues of I - Q to the largest. `AdjacencyPolynomial` takes Chebyshev
+All map the smallest eigenvalues of I - Q to the largest. `AdjacencyPolynomial` takes Chebyshev
 polynomials of Q, and needs products with Q only. `PseudoInverse` takes the pseudo-inverse of
 I - Q, by solving linear systems in the grounded Laplacian (`cholesky.py`): then very few products
-suffice, however close the eigenvalues are. Thick-restart Lanczos (`lanczos.py`) applies either to
-one vector at a time; subspace iteration (`subspace.py`) filters blocks by polynomials of either.
+suffice, however close the eigenvalues are. `trees.py` has a simpler one for trees. Thick-restart
+Lanczos (`lanczos.py`) applies an operator to one vector at a time; subspace iteration
+(`subspace.py`) filters blocks by polynomials of it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ _NULL_GROWTH = 1e3
 
 #: Polynomials of blocks let them grow by this before they are projected out.
 _NULL_GROWTH_BETWEEN_PROJECTIONS = 1e6
+
+
+class RitzPairs(NamedTuple):
+    """Ritz values in ascending order, their vectors as columns, and the residuals' lengths."""
+
+    values: Floats
+    vectors: Floats
+    residuals: Floats  # over the distance to the next other value: the error of a vector
 
 
 class LanczosOperator(NamedTuple):
@@ -73,9 +82,26 @@ class SpectralOperator(ABC):
     def filtered(self, x: Floats, cut: float, degree: int) -> Floats:
         """Apply the Chebyshev polynomial of this degree in t to a block of vectors."""
 
-    @abstractmethod
     def refined(self, x: Floats, residuals: Floats) -> Floats:
         """Return eigenvectors with smaller rounding errors, where the operator allows it."""
+        del residuals
+        return x
+
+    def ritz_pairs(self, basis: Floats) -> RitzPairs:
+        """Return the Ritz pairs of the span of orthonormal columns."""
+        image = self.laplacian(basis)
+        small = basis.T @ image
+        values, rotation = np.linalg.eigh((small + small.T) / 2)
+        block, image = basis @ rotation, image @ rotation
+        rest = image - block * values
+        # Refining vectors that have not converged could make them collapse onto these.
+        converged = np.linalg.norm(rest, axis=0) < 1e-8
+        block[:, converged] = self.refined(block[:, converged], rest[:, converged])
+        image = self.laplacian(block)
+        values = (block * image).sum(axis=0)
+        order = np.argsort(values, kind="stable")
+        residuals = np.linalg.norm(image - block * values, axis=0)
+        return RitzPairs(values[order], np.ascontiguousarray(block[:, order]), residuals[order])
 
 
 class AdjacencyPolynomial(SpectralOperator):
@@ -131,11 +157,6 @@ class AdjacencyPolynomial(SpectralOperator):
             project_out(self.null_vector, now)
             project_out(self.null_vector, before)
 
-    def refined(self, x: Floats, residuals: Floats) -> Floats:
-        """Return the vectors as they are."""
-        del residuals
-        return x
-
 
 class PseudoInverse(SpectralOperator):
     """The pseudo-inverse of I - Q, and its Chebyshev polynomials."""
@@ -178,9 +199,10 @@ class PseudoInverse(SpectralOperator):
     ) -> None:
         del k
         before *= keep
-        before += factor * (2 * cut * self._solve(now) - now)
+        before += factor * (2 * cut * self.solve(now) - now)
 
-    def _solve(self, x: Floats) -> Floats:
+    def solve(self, x: Floats) -> Floats:
+        """Return the pseudo-inverse times a block of vectors."""
         solution = np.empty_like(x)
         solve_block(self.factors, self.scale, x, solution)
         project_out(self.null_vector, solution)
@@ -191,7 +213,7 @@ class PseudoInverse(SpectralOperator):
 
         Rounding errors of the solution are relative to these, not to x.
         """
-        better = x - self._solve(residuals)
+        better = x - self.solve(residuals)
         unit: Floats = better / np.linalg.norm(better, axis=0)
         return unit
 

@@ -16,23 +16,37 @@ Rows = tuple[Ints, NDArray[np.int32], Floats]  # a sparse matrix: indptr, indice
 
 
 class QuotientGraph(NamedTuple):
-    """A graph of classes of twins as compressed rows: the whole quotient, or one component."""
+    """A graph of classes of twins as compressed rows: the whole quotient, or a part of it.
+
+    The last node may be grounded: I - Q is then taken with zeros in its row and column.
+    """
 
     indptr: Ints
     indices: NDArray[np.int32]
     weights: Floats  # between two classes, summed over their nodes; beside indices
     scale: Floats  # the square root of a class's summed degrees; (I - Q) scale = 0
     diagonal: Floats  # of Q
+    grounded: bool = False
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether a connected graph is a tree."""
+        return len(self.indices) == 2 * (len(self.scale) - 1)
 
     def null_vector(self) -> Floats:
         """Return the unit eigenvector of I - Q with the eigenvalue 0, of a connected graph."""
-        unit: Floats = self.scale / np.linalg.norm(self.scale)
+        unit: Floats
+        if self.grounded:
+            unit = np.zeros(len(self.scale))
+            unit[-1] = 1.0
+            return unit
+        unit = self.scale / np.linalg.norm(self.scale)
         return unit
 
     def matrix(self) -> Rows:
         """Return Q = D^-1/2 A D^-1/2 with its diagonal."""
         rows = np.repeat(np.arange(len(self.scale)), np.diff(self.indptr))
-        data = self.weights / (self.scale[rows] * self.scale[self.indices])
+        data = self._entries(rows)
         loops = np.flatnonzero(self.diagonal)
         at = self.indptr[loops]
         counts = np.diff(self.indptr)
@@ -48,8 +62,16 @@ class QuotientGraph(NamedTuple):
         n = len(self.scale)
         rows = np.repeat(np.arange(n), np.diff(self.indptr))
         matrix: Floats = np.diag(1.0 - self.diagonal)
-        matrix[rows, self.indices] = -self.weights / (self.scale[rows] * self.scale[self.indices])
+        matrix[rows, self.indices] = -self._entries(rows)
         return matrix
+
+    def _entries(self, rows: Ints) -> Floats:
+        """Return the entries of Q outside its diagonal; ``rows`` are those of the indices."""
+        entries: Floats = self.weights / (self.scale[rows] * self.scale[self.indices])
+        if self.grounded:
+            last = len(self.scale) - 1
+            entries[(rows == last) | (self.indices == last)] = 0.0
+        return entries
 
     def component(self, classes: Ints) -> QuotientGraph:
         """Return one component as a graph of its own; its classes are given in sorted order."""
@@ -58,12 +80,47 @@ class QuotientGraph(NamedTuple):
         rows = self._rows(classes)
         return rows._replace(indices=np.searchsorted(classes, rows.indices).astype(np.int32))
 
+    def branch(self, nodes: Ints, parent: int) -> QuotientGraph:
+        """Return one branch, its nodes given in sorted order, with its parent grounded."""
+        part = self._rows(nodes)
+        n = len(nodes)
+        upwards = int(np.flatnonzero(part.indices == parent)[0])
+        indices = np.searchsorted(nodes, part.indices)
+        indices[upwards] = n
+        root = np.searchsorted(part.indptr, upwards, side="right") - 1
+        return QuotientGraph(
+            np.append(part.indptr, part.indptr[-1] + 1),
+            np.append(indices, root).astype(np.int32),
+            np.append(part.weights, part.weights[upwards]),
+            np.append(part.scale, 1.0),
+            np.append(part.diagonal, 1.0),
+            grounded=True,
+        )
+
+    def without_copies(self, kept: Ints, copies: Ints) -> QuotientGraph:
+        """Return the graph of some of the nodes, each of which now stands for so many."""
+        part = self._rows(kept)
+        number = np.full(len(self.scale), -1, np.int64)
+        number[kept] = np.arange(len(kept))
+        rows = np.repeat(np.arange(len(kept)), np.diff(part.indptr))
+        stays = number[part.indices] >= 0
+        rows, indices, copies = rows[stays], number[part.indices[stays]], copies[kept]
+        # An edge of a branch has as many copies as its lower end.
+        weights = part.weights[stays] * np.maximum(copies[rows], copies[indices])
+        return QuotientGraph(
+            offsets_from_counts(np.bincount(rows, minlength=len(kept))),
+            indices.astype(np.int32),
+            weights,
+            part.scale * np.sqrt(copies),
+            part.diagonal,
+        )
+
     def renumbered(self, order: Ints) -> QuotientGraph:
-        """Return the same graph with node ``order[i]`` as node i."""
+        """Return the same graph with node ``order[i]`` as node i; a grounded one stays the last."""
         position = np.empty(len(order), np.int32)
         position[order] = np.arange(len(order))
         rows = self._rows(order)
-        return rows._replace(indices=position[rows.indices])
+        return rows._replace(indices=position[rows.indices], grounded=self.grounded)
 
     def _rows(self, nodes: Ints) -> QuotientGraph:
         """Take the rows of some nodes, with the neighbours' numbers of before."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
 from graphmover.nodes.laplacian.large.chebyshev import degree_for
 from graphmover.nodes.laplacian.large.kernels import project_out
 from graphmover.nodes.laplacian.large.lanczos import Report
-from graphmover.nodes.laplacian.large.operators import SpectralOperator
+from graphmover.nodes.laplacian.large.operators import RitzPairs, SpectralOperator
 from graphmover.nodes.laplacian.large.quotient import Floats
 
 #: The error of an eigenvector is its residual over the distance from its eigenvalue to the
@@ -39,14 +38,6 @@ _GROWTH = 1e9
 
 #: New vectors are filtered this often before a gap in the spectrum is trusted.
 _ROUNDS = 2
-
-
-class RitzPairs(NamedTuple):
-    """Ritz values in ascending order, their vectors as columns, and the residuals' lengths."""
-
-    values: Floats
-    vectors: Floats
-    residuals: Floats
 
 
 def filtered_subspace_iteration(
@@ -149,16 +140,4 @@ def rayleigh_ritz(block: Floats, operator: SpectralOperator) -> RitzPairs:
     for _ in range(2):  # the columns of a filtered block may be almost parallel
         project_out(operator.null_vector, block)
         block = np.ascontiguousarray(np.linalg.qr(block)[0])
-    image = operator.laplacian(block)
-    small = block.T @ image
-    values, rotation = np.linalg.eigh((small + small.T) / 2)
-    block, image = block @ rotation, image @ rotation
-    rest = image - block * values
-    # Refining vectors that have not converged could make them collapse onto these.
-    converged = np.linalg.norm(rest, axis=0) < 1e-8
-    block[:, converged] = operator.refined(block[:, converged], rest[:, converged])
-    image = operator.laplacian(block)
-    values = (block * image).sum(axis=0)
-    order = np.argsort(values, kind="stable")
-    residuals = np.linalg.norm(image - block * values, axis=0)
-    return RitzPairs(values[order], np.ascontiguousarray(block[:, order]), residuals[order])
+    return operator.ritz_pairs(block)
