@@ -70,6 +70,7 @@ ORDER = [
     "nodes.laplacian.large.kernels",
     "nodes.laplacian.large.minimum_degree",
     "nodes.laplacian.large.cholesky",
+    "nodes.laplacian.large.forest",
     "nodes.laplacian.large.chebyshev",
     "nodes.laplacian.large.krylov",
     "nodes.laplacian.large.quotient",

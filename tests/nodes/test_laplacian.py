@@ -3,10 +3,12 @@
 import math
 import subprocess
 import sys
+from itertools import pairwise
 
 import naive
 import numpy as np
 import pytest
+import scipy.linalg
 from graph_zoo import (
     SYMMETRIC,
     complete,
@@ -25,7 +27,7 @@ from hypothesis import strategies as st
 import graphmover as gm
 from graphmover.nodes.laplacian import smallest_eigenvectors, solve
 from graphmover.nodes.laplacian.eigenspaces import eigenspace, fill_eigenspace
-from graphmover.nodes.laplacian.large import chebyshev, cholesky, eigenpairs, subspace
+from graphmover.nodes.laplacian.large import chebyshev, cholesky, components, eigenpairs, subspace
 from graphmover.nodes.laplacian.large.minimum_degree import minimum_degree
 from graphmover.nodes.laplacian.large.operators import AdjacencyPolynomial, PseudoInverse
 from graphmover.nodes.laplacian.large.quotient import QuotientGraph
@@ -55,11 +57,58 @@ def around_a_hub(copies, piece):
     return gm.Graph(1 + n * copies, np.concatenate(edges))
 
 
+def with_equal_branches(rng, n, weighted):
+    """A tree, or almost one, grown by hanging copies of one branch at random nodes."""
+    parents, weights = [-1], [0.0]
+    while len(parents) < n:
+        # A branch is a random tree, a path, or a copy of one that has grown already.
+        kind, size = rng.integers(3), int(rng.integers(1, 8))
+        shape = [-1] + [i if kind else int(rng.integers(i + 1)) for i in range(size - 1)]
+        edge_weights = rng.choice([0.5, 1.0, 3.3], size).tolist()
+        if kind == 2 and len(parents) > 3:
+            nodes = [int(rng.integers(1, len(parents)))]
+            for v in range(nodes[0] + 1, len(parents)):
+                if parents[v] in nodes:
+                    nodes.append(v)
+            if 3 * len(nodes) < n:
+                shape = [-1] + [nodes.index(parents[v]) for v in nodes[1:]]
+                edge_weights = [weights[v] for v in nodes]
+        at = int(rng.integers(len(parents)))
+        for _ in range(rng.integers(1, 6)):
+            first = len(parents)
+            parents += [at if p < 0 else first + p for p in shape]
+            weights += edge_weights
+    edges = np.column_stack([np.arange(1, len(parents)), parents[1:]])
+    chords = rng.integers(0, len(parents), (rng.choice([0, 0, 3]), 2))
+    chords = chords[chords[:, 0] != chords[:, 1]]
+    weights = weights[1:] + [1.0] * len(chords)
+    return gm.Graph(
+        len(parents), np.concatenate([edges, chords]), edge_weights=weights if weighted else None
+    )
+
+
 def grid(width, height):
     at = np.arange(width * height).reshape(width, height)
     across = np.column_stack([at[:, :-1].ravel(), at[:, 1:].ravel()])
     down = np.column_stack([at[:-1].ravel(), at[1:].ravel()])
     return gm.Graph(width * height, np.concatenate([across, down]))
+
+
+def dense_columns(graph, d, most=None):
+    """The points of a connected graph by LAPACK; eigenspaces lie within ``most`` eigenvectors."""
+    a = graph.to_scipy().toarray()
+    scale = a.sum(axis=1) ** -0.5
+    values, vectors = scipy.linalg.eigh(
+        np.eye(len(a)) - scale[:, np.newaxis] * a * scale,
+        subset_by_index=(0, (most or len(a)) - 1),
+    )
+    ends = np.flatnonzero(np.append(np.diff(values), 1) > solve.SAME_EIGENVALUE_LARGE) + 1
+    columns = [
+        np.sqrt((vectors[:, first:last] ** 2).mean(axis=1))
+        for first, last in pairwise([0, *ends.tolist()])
+        for _ in range(first, last)
+    ]
+    return np.column_stack(columns[:d])
 
 
 def path_eigenpairs(n):
@@ -121,6 +170,86 @@ def test_both_solvers_equal_the_oracle(seed, n, d, weighted, large):
     expected = naive.node_points(graph, d) if graph.n_nodes <= 60 else dense(graph, d)
     assert dense(graph, d) == pytest.approx(expected, abs=1e-8)
     assert sparse(graph, d) == pytest.approx(expected, abs=1e-7)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 120), st.integers(1, 11), st.booleans())
+def test_equal_branches_equal_the_oracle_in_any_numbering(seed, n, d, weighted):
+    rng = np.random.default_rng(seed)
+    graph = with_equal_branches(rng, n, weighted)
+    numbering = rng.permutation(graph.n_nodes)
+    other = gm.Graph(graph.n_nodes, numbering[graph.edges], edge_weights=graph.edge_weights)
+    expected = naive.node_points(graph, d)
+    assert sparse(graph, d) == pytest.approx(expected, abs=1e-7)
+    assert sparse(other, d)[numbering] == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_trees_with_equal_branches(seed):
+    rng = np.random.default_rng(seed)
+    graph = with_equal_branches(rng, 500, weighted=seed % 2 == 1)
+    numbering = rng.permutation(graph.n_nodes)
+    other = gm.Graph(graph.n_nodes, numbering[graph.edges], edge_weights=graph.edge_weights)
+    expected = dense_columns(graph, 8)
+    assert np.abs(points(graph, 8) - expected).max() < 1e-7
+    assert np.abs(points(other, 8)[numbering] - expected).max() < 1e-7
+
+
+def test_thousands_of_equal_paths_at_a_hub():
+    """Their first eigenvalue has the multiplicity 4,999; block solvers need all its vectors."""
+    legs, length = 5_000, 30
+    nodes = gm.embed_nodes(around_a_hub(legs, path(length)), 6).points
+    leg = np.sin(np.pi / (2 * length) * np.arange(1, length + 1))
+    leg *= np.sqrt(np.append(np.full(length - 1, 2.0), 1.0) / length / legs)
+    expected = np.append(0.0, np.tile(leg, legs))
+    assert np.abs(nodes[:, 1:] - expected[:, np.newaxis]).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "graph, n_classes",
+    [
+        (around_a_hub(90, path(7)), 8),
+        (gm.Graph(4095, [(i, (i - 1) // 2) for i in range(1, 4095)]), 12),
+        (around_a_hub(50, star(9)), 3),
+        (around_a_hub(50, cycle(3)), 3),
+        (path(2001), 1001),
+    ],
+)
+def test_equal_branches_are_merged(graph, n_classes):
+    batch = gm.as_graph_batch(graph)
+    degrees = np.diff(batch.indptr).astype(float)
+    classes = components._classes(batch.indptr, batch.indices, np.empty(0), degrees)
+    assert len(classes.sizes) == n_classes
+    assert np.bincount(classes.of_node).tolist() == classes.sizes.tolist()
+
+
+def test_branches_of_different_weights_are_not_merged():
+    graph = around_a_hub(4, path(5))
+    weights = np.ones(graph.n_edges)
+    weights[[4, 9]] = 2.0
+    graph = gm.Graph(graph.n_nodes, graph.edges, edge_weights=weights)
+    batch = gm.as_graph_batch(graph)
+    arrays = (batch.indptr, batch.indices, batch.adjacency_weights)
+    degrees = np.add.reduceat(batch.adjacency_weights, batch.indptr[:-1])
+    different = len({tuple(weights[[*range(4 * k, 4 * k + 4), 16 + k]]) for k in range(4)})
+    assert len(components._classes(*arrays, degrees).sizes) == 1 + 5 * different
+
+
+def test_a_tree_whose_gaps_are_near_the_rounding_errors(monkeypatch):
+    """Heavy stars on a light chain: residuals of I - Q, of 5e-16, say little at gaps of 1e-9."""
+    monkeypatch.setattr(eigenpairs, "filtered_subspace_iteration", None)
+    rng = np.random.default_rng(0)
+    m = 500
+    centres = 4 * np.arange(m)
+    leaves = np.column_stack([np.repeat(centres, 3), np.setdiff1d(np.arange(4 * m), centres)])
+    edges = np.concatenate([leaves, np.column_stack([centres[:-1], centres[1:]])])
+    weights = np.append(5e4 * (0.5 + rng.random(3 * m)), 0.5 + rng.random(m - 1))
+    graph = gm.Graph(4 * m, edges, edge_weights=weights)
+    numbering = rng.permutation(4 * m)
+    nodes = gm.embed_nodes(graph, 6).points
+    other = gm.embed_nodes(gm.Graph(4 * m, numbering[edges], edge_weights=weights), 6).points
+    assert np.abs(other[numbering] - nodes).max() < 1e-10
+    assert np.abs(nodes - dense_columns(graph, 6, most=20)).max() < 1e-5
 
 
 @pytest.mark.parametrize("width, height", [(23, 14), (97, 41)])
@@ -293,7 +422,7 @@ def test_errors_of_the_solvers_name_the_graph(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(subspace, "BLOCK_ENTRIES", 1)
     with pytest.raises(np.linalg.LinAlgError, match=r"graph 0: .*more than \d+ eigenvalues near"):
-        gm.embed_nodes(around_a_hub(400, path(3)), 6)
+        gm.embed_nodes(around_a_hub(400, cycle(5)), 6)
 
 
 def test_other_graphs_and_threads_change_no_bit():

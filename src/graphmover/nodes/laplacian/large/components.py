@@ -125,7 +125,7 @@ def embed_large(
             for component in solvable
             if component.pairs.lower_bound <= last + tolerance and component.pairs.lower_bound < inf
         ]
-        unsolved += _unsolved_branches(classes, branches, last + tolerance)
+        unsolved += _unsolved_branches(classes.branches, branches, last + tolerance)
         if not unsolved:
             break
     column = 0
@@ -147,34 +147,31 @@ def _classes(rows: Ints, indices: NDArray[np.int32], weights: Floats, degrees: F
     twin_eigenvalues(firsts, members, degrees, twins)
     graph = quotient_of(rows, indices, weights, degrees, of_node, members, firsts)
     sizes = np.abs(members)
-    graph, branches = merge_equal_branches(graph, sizes)
+    branches = merge_equal_branches(graph, sizes)
     if branches is None:
         return _Classes(graph, of_node, sizes, np.ones(len(sizes), np.int64), twins, None)
-    kept, copies = branches.kept, branches.copies
-    of_node = branches.merged[of_node]
-    return _Classes(graph, of_node, sizes[kept] * copies, copies, twins[kept], branches)
+    return _Classes(
+        branches.graph,
+        branches.node_of[of_node],
+        sizes[branches.kept] * branches.copies,
+        branches.copies,
+        twins[branches.kept],
+        branches,
+    )
 
 
 def _unsolved_branches(
-    classes: _Classes, known: dict[int, _Part], bound: float
+    branches: Branches | None, known: dict[int, _Part], bound: float
 ) -> list[tuple[_Part, int]]:
-    """Return branches with more eigenvalues below a bound than are known, and how many.
-
-    Disjoint branches have together no more eigenvalues below a bound than the graph of classes
-    (Cauchy's interlacing theorem), so that these are few.
-    """
-    branches = classes.branches
+    """Return branches with more eigenvalues below a bound than are known, and how many."""
+    unsolved: list[tuple[_Part, int]] = []
     if branches is None:
-        return []
-    counts = branches.eigenvalues_below(min(bound, 3.0), classes.graph)  # all are at most 2
-    unsolved = []
-    for root in branches.roots().tolist():
-        count = int(counts[root])
-        if count and root not in known:
-            nodes = branches.nodes(root, classes.graph)
-            parent = int(branches.forest.parent[root])
-            known[root] = _Part(nodes, parent, branches.multiplicity(root))
-        if count and count > len(known[root].pairs.values):
+        return unsolved
+    for root, count in branches.with_eigenvalues_below(min(bound, 3.0)):  # all are at most 2
+        if root not in known:
+            parent = int(branches.parent[root])
+            known[root] = _Part(branches.nodes(root), parent, branches.multiplicity(root))
+        if count > len(known[root].pairs.values):
             unsolved.append((known[root], count))
     return unsolved
 

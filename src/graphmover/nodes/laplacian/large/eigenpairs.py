@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphmover.nodes.laplacian.large.forest import leaves_first
 from graphmover.nodes.laplacian.large.lanczos import (
     Report,
     ritz_estimates,
@@ -35,7 +36,7 @@ from graphmover.nodes.laplacian.large.subspace import (
     pairs_up_to_a_gap,
     rayleigh_ritz,
 )
-from graphmover.nodes.laplacian.large.trees import TreeInverse, leaves_first
+from graphmover.nodes.laplacian.large.trees import TreeInverse
 
 #: Products of a block with the operator, before the solver gives up.
 MOST_PRODUCTS = 30_000

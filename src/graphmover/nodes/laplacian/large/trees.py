@@ -10,10 +10,8 @@ errors of I - Q itself have accurate vectors. Hence residuals are taken of the p
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from graphmover._utils.jit import JIT
-from graphmover.nodes.laplacian.large.cholesky import Factors
+from graphmover.nodes.laplacian.large.forest import tree_factors
 from graphmover.nodes.laplacian.large.operators import PseudoInverse, RitzPairs
 from graphmover.nodes.laplacian.large.quotient import Floats, QuotientGraph
 
@@ -45,38 +43,3 @@ class TreeInverse(PseudoInverse):
         errors = np.linalg.norm(block - image * values, axis=0)
         residuals = np.where(errors <= _CONVERGED, 2 * values * errors, 2 * errors)
         return RitzPairs(values, block, residuals)
-
-
-@njit(**JIT)
-def leaves_first(indptr, indices):
-    """Order the nodes of a tree so that parents follow their children; the last node stays last.
-
-    This is a breadth-first search from the last node, reversed, so that neighbours are close.
-    """
-    n = len(indptr) - 1
-    order, parent = np.empty(n, np.int64), np.empty(n, np.int64)
-    order[n - 1] = n - 1
-    parent[n - 1] = -1
-    free = n - 2
-    for k in range(n - 1, -1, -1):
-        u = order[k]
-        for i in range(indptr[u], indptr[u + 1]):
-            v = indices[i]
-            if v != parent[u]:
-                parent[v] = u
-                order[free] = v
-                free -= 1
-    return order
-
-
-@njit(**JIT)
-def tree_factors(indptr, indices, weights):
-    """The factors of a tree whose nodes are numbered leaves first, with the last node grounded."""
-    n = len(indptr) - 1
-    rows, diagonal = np.empty(n - 1, np.int32), np.empty(n - 1)
-    for u in range(n - 1):
-        for i in range(indptr[u], indptr[u + 1]):
-            if indices[i] > u:
-                rows[u], diagonal[u] = indices[i], weights[i]
-    order, columns = np.arange(n), np.arange(n)
-    return Factors(order, columns, rows, np.full(n - 1, -1.0), diagonal, np.empty((0, 0)))
