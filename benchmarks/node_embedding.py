@@ -33,6 +33,7 @@ from threadpoolctl import threadpool_limits
 
 import graphmover as gm
 from graphmover.nodes import laplacian
+from graphmover.nodes.laplacian.large import components
 
 D = 6
 SMALL = ("NCI1", "ENZYMES", "IMDB-BINARY")
@@ -90,6 +91,56 @@ def regular(rng: np.random.Generator, n: int) -> Any:
 def tree(rng: np.random.Generator, n: int) -> Any:
     parents = (rng.random(n - 1) * np.arange(1, n)).astype(np.int64)
     return adjacency(n, np.column_stack([np.arange(1, n), parents]))
+
+
+def uniform_tree(rng: np.random.Generator, n: int) -> Any:
+    """Decode a random Pruefer sequence: all labelled trees have the same probability."""
+    sequence = rng.integers(0, n, n - 2).tolist()
+    lacks = (np.bincount(sequence, minlength=n) + 1).tolist()  # edges that a node still lacks
+    edges = []
+    first = leaf = lacks.index(1)
+    for v in sequence:
+        edges.append((leaf, v))
+        lacks[v] -= 1
+        if lacks[v] == 1 and v < first:
+            leaf = v
+        else:
+            first = leaf = lacks.index(1, first + 1)
+    edges.append((leaf, n - 1))
+    return adjacency(n, edges)
+
+
+def spider(legs: int, length: int) -> Any:
+    """Equal paths, each hung at one hub by its first node."""
+    at = np.arange(legs * length).reshape(legs, length) + 1
+    along = np.column_stack([at[:, :-1].ravel(), at[:, 1:].ravel()])
+    hung = np.column_stack([np.zeros(legs, np.int64), at[:, 0]])
+    return adjacency(legs * length + 1, np.concatenate([along, hung]))
+
+
+def complete_tree(n: int, children: int) -> Any:
+    at = np.arange(1, n)
+    return adjacency(n, np.column_stack([at, (at - 1) // children]))
+
+
+def caterpillar(n: int, legs: int) -> Any:
+    """Hang so many leaves at each node of a path."""
+    body = np.arange(n // (legs + 1))
+    along = np.column_stack([body[:-1], body[1:]])
+    leaves = np.column_stack([np.repeat(body, legs), len(body) + np.arange(len(body) * legs)])
+    return adjacency(len(body) * (legs + 1), np.concatenate([along, leaves]))
+
+
+def broom(n: int) -> Any:
+    """End a path in a star of the same size."""
+    at = np.arange(1, n)
+    return adjacency(n, np.column_stack([at, np.minimum(at - 1, n // 2)]))
+
+
+def star_of_stars(stars: int, leaves: int) -> Any:
+    at = np.arange(1, 1 + stars * (leaves + 1))
+    centres = (at - 1) // (leaves + 1) * (leaves + 1) + 1
+    return adjacency(len(at) + 1, np.column_stack([at, np.where(at == centres, 0, centres)]))
 
 
 def grid(width: int, height: int) -> Any:
@@ -241,7 +292,7 @@ def products(messages: str) -> int:
     if in_all:  # subspace iteration counts from the sum of all runs
         return int(in_all[-1])
     counts = [int(count) for count in re.findall(r"after (\d+) products", messages)]
-    return sum(before for before, after in pairwise([*counts, 0]) if after < before)
+    return sum(before for before, after in pairwise([*counts, 0]) if after <= before)
 
 
 def growth(rounds: int) -> None:
@@ -283,6 +334,39 @@ def growth(rounds: int) -> None:
                 f"{products(messages.getvalue())} | {peak:.1f} | {peers[0]} | {peers[1]} |",
                 flush=True,
             )
+    print()
+
+
+def branches(rounds: int) -> None:
+    """Trees, many with equal branches, once each, in seconds of one core."""
+    rng = np.random.default_rng(0)
+    print("| graph | n | classes | seconds | products |\n|---|---|---|---|---|")
+    cases: dict[str, Callable[[], Any]] = {
+        "300 paths of 30 nodes at a hub": lambda: spider(300, 30),
+        "1,000 paths of 30 nodes at a hub": lambda: spider(1_000, 30),
+        "5,000 paths of 30 nodes at a hub": lambda: spider(5_000, 30),
+        "complete binary tree": lambda: complete_tree(100_000, 2),
+        "complete ternary tree": lambda: complete_tree(100_000, 3),
+        "caterpillar": lambda: caterpillar(100_000, 3),
+        "broom": lambda: broom(100_000),
+        "star of stars": lambda: star_of_stars(300, 333),
+    }
+    for n in (100_000, 1_000_000, 2_000_000):
+        cases[f"random attachment, {n} nodes"] = lambda n=n: tree(rng, n)
+        cases[f"uniform (Pruefer), {n} nodes"] = lambda n=n: uniform_tree(rng, n)
+    for name, make in cases.items():
+        batch = batch_of(make())
+        with contextlib.redirect_stderr(io.StringIO()) as messages:
+            took = seconds(
+                lambda: gm.embed_nodes(batch, D, progress="embedding"), time.process_time
+            )
+        degrees = np.diff(batch.indptr).astype(np.float64)
+        classes = components._classes(batch.indptr, batch.indices, np.empty(0), degrees)
+        print(
+            f"| {name} | {batch.n_nodes} | {len(classes.sizes)} | {took:.2f} | "
+            f"{products(messages.getvalue())} |",
+            flush=True,
+        )
     print()
 
 
@@ -390,6 +474,7 @@ SECTIONS = {
     "crossover": crossover,
     "sizes": sizes,
     "hard": hard,
+    "branches": branches,
     "real": real,
     "walks": walks,
     "growth": growth,
@@ -406,6 +491,7 @@ def main() -> None:
     embed(gm.Graph(600, [(i, 7 * i % 600) for i in range(600)]))
     gm.embed_nodes(gm.Graph(2, [(0, 1)]), node_embedding="return-probability")
     embed(gm.as_graph_batch(gm.Graph(600, [(i, i + 1) for i in range(599)])))
+    embed(batch_of(tree(np.random.default_rng(0), 2000)))
     for section in arguments.sections or SECTIONS:
         if section in NEEDS_DATA and not os.environ.get("GRAPHMOVER_DATA"):
             print(f"{section}: skipped, GRAPHMOVER_DATA is not set\n")
