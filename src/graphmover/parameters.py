@@ -32,9 +32,9 @@ class Integer:
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
-        from graphmover._utils.checks import is_whole
+        from graphmover._utils.checks import is_integer
 
-        if not (is_whole(value) and isinstance(value, Integral)):
+        if not (is_integer(value) and isinstance(value, Integral)):
             return False
         return int(value) >= self.least and (self.most is None or int(value) <= self.most)
 
@@ -95,9 +95,9 @@ class Threads:
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
-        from graphmover._utils.checks import is_whole
+        from graphmover._utils.checks import is_integer
 
-        return value is None or (is_whole(value) and value != 0)
+        return value is None or (is_integer(value) and value != 0)
 
     def __str__(self) -> str:
         return "None or an integer other than 0"
@@ -175,7 +175,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     "use_node_labels": Parameter(
         YesNoAuto(), "auto", "--node-labels", "Whether node labels are used."
     ),
-    "wl_iterations": Parameter(Integer(0, 1000), 0, "--wl-iterations", "Weisfeiler-Lehman iterations."),
+    "wl_iterations": Parameter(
+        Integer(0, 1000), 0, "--wl-iterations", "Weisfeiler-Lehman iterations."
+    ),
     "device": Parameter(
         OneOf(("auto", "cpu", "cuda")), "cpu", "--device", "Where distances are computed."
     ),

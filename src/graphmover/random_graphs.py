@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover._utils.random_state import RandomState, random_generator
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
@@ -56,8 +56,8 @@ def sample_random_graphs(
     NodeEmbeddings(3 nodes in 3 graphs, d = 4)
     """
     require_allowed("sampling", sampling)
-    require_whole("n_components", n_components, least=1)
-    require_whole("max_random_nodes", max_random_nodes, least=1)
+    require_integer("n_components", n_components, least=1)
+    require_integer("max_random_nodes", max_random_nodes, least=1)
     if not nodes.offsets[-1]:
         raise ValueError("random graphs are drawn from nodes, but no graph has any")
     if sampling == "uniform" and nodes.has_labels:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 
 
 def random_graphs_needed(
@@ -49,7 +49,7 @@ def random_graphs_needed(
     if not 0 < delta < 1:
         raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
     for name, number in (("n_dimensions", n_dimensions), ("max_nodes", max_nodes)):
-        require_whole(name, number, least=1)
+        require_integer(name, number, least=1)
     # log(1 + 16 gamma / epsilon), without a quotient that could overflow.
     log_radius = float(np.logaddexp(0.0, math.log(16) + math.log(gamma) - math.log(epsilon)))
     log_failure = 2 * n_dimensions * max_nodes * log_radius + math.log(2) - math.log(delta)

@@ -15,14 +15,14 @@ import pytest
 from graph_zoo import random_nodes
 
 import graphmover as gm
-from graphmover._utils.cuda import gpu_is_there
+from graphmover._utils.cuda import gpu_available
 from graphmover.backends import BACKENDS
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.transport.cuda import schedule as _cuda_plan
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(not gpu_is_there(), reason="no GPU, or no CuPy"),
+    pytest.mark.skipif(not gpu_available(), reason="no GPU, or no CuPy"),
 ]
 
 
@@ -169,7 +169,7 @@ def test_ctrl_c_frees_the_device(what, monkeypatch):
         time.sleep(0.01)
 
 
-def test_sigint_ends_a_long_run_at_once(tmp_path):
+def test_sigint_ends_a_long_run_within_two_seconds(tmp_path):
     script = tmp_path / "long.py"
     script.write_text(
         "import time, cupy, numpy as np, graphmover as gm\n"
@@ -194,7 +194,7 @@ def test_sigint_ends_a_long_run_at_once(tmp_path):
         run.send_signal(signal.SIGINT)
         rest = run.communicate(timeout=60)[0]
     stopped, in_use = rest.splitlines()
-    assert float(stopped.removeprefix("stopped ")) - sent < 1
+    assert float(stopped.removeprefix("stopped ")) - sent < 2  # the chunks at work end first
     assert in_use == "in use 0"
     assert run.returncode == 0
 

@@ -135,7 +135,7 @@ def test_unknown_devices_are_named():
 
 
 def test_auto_is_the_gpu_from_ten_thousand_problems_on(monkeypatch):
-    monkeypatch.setattr(backends, "gpu_is_there", lambda: True)
+    monkeypatch.setattr(backends, "gpu_available", lambda: True)
     assert backend_for("auto", 9_999).name == "cpu"
     assert backend_for("auto", 10_000).name == "cuda"
 

@@ -8,7 +8,7 @@ from evaluation_cases import methods
 from scipy.sparse import csr_matrix
 
 import graphmover as gm
-from graphmover._utils.cuda import gpu_is_there
+from graphmover._utils.cuda import gpu_available
 from graphmover.evaluation import (
     EMDKernel,
     Method,
@@ -116,7 +116,7 @@ def test_progress_shows_the_time_left_on_standard_error(data, capsys):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not gpu_is_there(), reason="no GPU, or no CuPy")
+@pytest.mark.skipif(not gpu_available(), reason="no GPU, or no CuPy")
 def test_a_gpu_evaluates_alike(labelled, data):
     options = {"n_components": [16, 128], "n_folds": 3}
     rows = []

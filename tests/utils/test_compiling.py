@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from graphmover._utils.compiling import telling_if_compiling
+from graphmover._utils.compiling import notify_if_compiling
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ def test_threads_that_wait_for_one_kernel_show_one_message(capsys, cache_path, h
     what = f"a kernel of this test, cached in {cache_path}"
 
     def wait():
-        with telling_if_compiling(kernel, what):
+        with notify_if_compiling(kernel, what):
             time.sleep(1.5)
 
     threads = [threading.Thread(target=wait) for _ in range(3)]
@@ -29,5 +29,5 @@ def test_threads_that_wait_for_one_kernel_show_one_message(capsys, cache_path, h
 
 def test_a_kernel_that_is_not_compiled_is_an_error():
     no_compiler = pytest.raises(RuntimeError, match="NUMBA_DISABLE_JIT: unset it")
-    with no_compiler, telling_if_compiling(lambda: None, "nothing"):
+    with no_compiler, notify_if_compiling(lambda: None, "nothing"):
         pass

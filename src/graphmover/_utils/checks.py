@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Return whether a value is an integer; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
@@ -17,9 +17,9 @@ def is_choice_of_labels(value: Any) -> bool:
     return isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto")
 
 
-def require_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
+def require_integer(name: str, value: Any, least: int, most: int | None = None) -> None:
     """Raise an error unless the value is an integer from ``least`` to ``most``."""
-    if not is_whole(value):
+    if not is_integer(value):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {shown(value)}")

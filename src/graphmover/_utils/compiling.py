@@ -17,7 +17,7 @@ hold_while_forking(_lock)
 
 
 @contextmanager
-def telling_if_compiling(kernel: Any, what: str) -> Iterator[None]:
+def notify_if_compiling(kernel: Any, what: str) -> Iterator[None]:
     """Print a message to standard error, once, if Numba compiles a kernel for over a second.
 
     Raise an error if NUMBA_DISABLE_JIT keeps Numba from compiling it.

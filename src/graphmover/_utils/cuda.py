@@ -47,7 +47,7 @@ def require_gpu() -> None:
         raise RuntimeError(f'device="cuda", but this machine has no GPU{_INSTEAD}')
 
 
-def gpu_is_there() -> bool:
+def gpu_available() -> bool:
     """Return whether a GPU can be used."""
     try:
         require_gpu()

@@ -19,7 +19,7 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from graphmover._utils.checks import is_whole
+from graphmover._utils.checks import is_integer
 from graphmover._utils.fork import call_in_child, computing, hold_while_forking, is_computing
 
 
@@ -122,7 +122,7 @@ def number_of_threads(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``: None is 1, -1 all cores."""
     if n_jobs is None:
         return 1
-    if not is_whole(n_jobs) or n_jobs == 0:
+    if not is_integer(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
     return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 

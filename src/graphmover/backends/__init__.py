@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from graphmover._utils.cuda import gpu_is_there, require_gpu
+from graphmover._utils.cuda import gpu_available, require_gpu
 from graphmover.backends.cuda import CudaBackend
 from graphmover.backends.protocol import Backend
 from graphmover.backends.threads import ThreadBackend
@@ -35,7 +35,7 @@ def backend_for(device: str, n_problems: int) -> AnyBackend:
     """Return the back end; "auto" is a GPU if there is one and enough work for it."""
     require_allowed("device", device)
     if device == "auto":
-        device = "cuda" if n_problems >= _WORTH_A_GPU and gpu_is_there() else "cpu"
+        device = "cuda" if n_problems >= _WORTH_A_GPU and gpu_available() else "cpu"
     elif device == "cuda":
         require_gpu()
     return BACKENDS[device]

@@ -81,7 +81,9 @@ def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
         return _OWN[name]
     rule, default = parameter.rule, parameter.default
     if isinstance(rule, Integer):
-        return Annotated[int, _option(name, min=rule.least, max=rule.most, rich_help_panel=_PANEL)], default
+        return Annotated[
+            int, _option(name, min=rule.least, max=rule.most, rich_help_panel=_PANEL)
+        ], default
     if isinstance(rule, OneOf | YesNoAuto):
         names = rule.names if isinstance(rule, OneOf) else ("auto", "yes", "no")
         choices = StrEnum(name, {choice.replace("-", "_"): choice for choice in names})  # type: ignore[misc]

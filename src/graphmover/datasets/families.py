@@ -16,7 +16,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover._utils.random_state import RandomState, random_generator
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.batch import GraphBatch
@@ -170,7 +170,7 @@ def make_graph_families(
 def _check_arguments(n_graphs: int, min_nodes: int, max_nodes: int, mean_degree: float) -> None:
     counts = {"n_graphs": n_graphs, "min_nodes": min_nodes, "max_nodes": max_nodes}
     for name, value in counts.items():
-        require_whole(name, value, least=1)
+        require_integer(name, value, least=1)
     if max_nodes < min_nodes:
         raise ValueError(f"max_nodes must be at least min_nodes = {min_nodes}, got {max_nodes}")
     if isinstance(mean_degree, bool) or not isinstance(mean_degree, int | float | np.number):

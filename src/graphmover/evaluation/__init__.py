@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from graphmover import __version__
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover._utils.parallel import number_of_threads
 from graphmover.backends import backend_for
 from graphmover.evaluation.checkpoint import Checkpoint
@@ -134,9 +134,9 @@ def evaluate(
     ['logistic']
     """
     batch = as_graph_batch(graphs)
-    require_whole("n_folds", n_folds, least=2)
-    require_whole("n_repeats", n_repeats, least=1)
-    require_whole("random_state", random_state, least=0)
+    require_integer("n_folds", n_folds, least=2)
+    require_integer("n_repeats", n_repeats, least=1)
+    require_integer("random_state", random_state, least=0)
     if selection not in SELECTIONS:
         raise ValueError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
     classes, target = encoded_classes(y, len(batch), n_folds)
@@ -188,7 +188,7 @@ def _ascending(n_components: int | Sequence[int]) -> list[int]:
     listed = isinstance(n_components, Sequence | np.ndarray) and not isinstance(n_components, str)
     several: list[Any] = [*n_components] if listed else [n_components]  # type: ignore[misc]
     for number in several:
-        require_whole("n_components", number, least=1)
+        require_integer("n_components", number, least=1)
     if not several:
         raise ValueError("n_components is empty, expected numbers of random graphs")
     return sorted({int(number) for number in several})

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import is_whole
+from graphmover._utils.checks import is_integer
 from graphmover._utils.segments import offsets_from_counts, ranges, selected_segments
 from graphmover.graphs.arrays import Arrays, are_simple_rows, arrays_from_edges, entry_edges
 from graphmover.graphs.arrow import arrays_of, pyarrow, table_of
@@ -275,7 +275,7 @@ class GraphBatch:
     def __getitem__(self, key: Any) -> Graph | GraphBatch:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn asks for batch[rows, ...]
-        if is_whole(key):
+        if is_integer(key):
             index = key + len(self) if key < 0 else key
             if not 0 <= index < len(self):
                 raise IndexError(f"graph {key} of a batch of {len(self)} graphs")

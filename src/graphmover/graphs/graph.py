@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover.graphs.arrays import Arrays, arrays_from_edges, edge_array
 
 #: Names under which networkx, igraph and rustworkx graphs carry what a `Graph` carries.
@@ -84,7 +84,7 @@ class Graph:
         edge_labels: Sequence[Any] | NDArray[Any] | None = None,
         edge_attributes: ArrayLike | None = None,
     ) -> None:
-        require_whole("n_nodes", n_nodes, least=0)
+        require_integer("n_nodes", n_nodes, least=0)
         pairs = edge_array(edges)
         try:
             arrays = arrays_from_edges(

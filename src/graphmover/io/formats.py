@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_other_file
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.converters import converter_of
@@ -88,7 +88,7 @@ def iter_batches(
     >>> [len(batch.graphs) for batch in gm.iter_batches(data, 20)]
     [20, 20, 10]
     """
-    require_whole("batch_size", batch_size, least=1)
+    require_integer("batch_size", batch_size, least=1)
     if target_column is not None and not isinstance(target_column, str):
         raise TypeError(f"target_column must be a string or None, got {target_column!r}")
     if isinstance(source, str | os.PathLike):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
@@ -114,8 +114,8 @@ def embed_nodes(
            [0.577, 0.577],
            [0.577, 0.577]])
     """
-    require_whole("n_dimensions", n_dimensions, least=1)
-    require_whole("wl_iterations", wl_iterations, least=0)
+    require_integer("n_dimensions", n_dimensions, least=1)
+    require_integer("wl_iterations", wl_iterations, least=0)
     require_allowed("use_node_labels", use_node_labels)
     require_allowed("node_embedding", node_embedding)
     require_allowed("node_mass", node_mass)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import is_whole
+from graphmover._utils.checks import is_integer
 from graphmover._utils.segments import (
     offsets_from_counts,
     ranges,
@@ -168,7 +168,7 @@ class NodeEmbeddings:
 
     def __getitem__(self, key: Any) -> NodeEmbeddings:
         """Select graphs; a single index gives a collection of one, a slice shares memory."""
-        if is_whole(key):
+        if is_integer(key):
             key = [key]
         if isinstance(key, slice) and key.step in (None, 1):
             start, stop, _ = key.indices(len(self))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover._utils.hashing import GOLDEN, mix64
 from graphmover.graphs.interop import as_graph_batch
 
@@ -131,7 +131,7 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
     >>> bool(ends_and_middle[0] == ends_and_middle[2] != ends_and_middle[1])
     True
     """
-    require_whole("iterations", iterations, least=0, most=MOST_ITERATIONS)
+    require_integer("iterations", iterations, least=0, most=MOST_ITERATIONS)
     batch = as_graph_batch(graphs)
     if batch.node_labels is None:
         labels = np.zeros(batch.n_nodes, dtype=np.uint64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover.evaluation.emd_kernel_matrix import uncentred_kernel
 from graphmover.evaluation.fingerprints import plain
 from graphmover.evaluation.folds import Fold
@@ -53,7 +53,7 @@ class EMDKernel(FoldByFold):
                 f"integers"
             )
         for number in self.n_dimensions:
-            require_whole(f"each of the n_dimensions of {self.name!r}", number, least=1)
+            require_integer(f"each of the n_dimensions of {self.name!r}", number, least=1)
 
     @property
     def fingerprint(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.candidates import SearchSpace
 from graphmover.evaluation.columns import Hyperparameters
@@ -72,7 +72,7 @@ class Method:
             )
         _require_grid(self.name, self.grid)
         if self.n_components is not None:
-            require_whole("n_components", self.n_components, least=1)
+            require_integer("n_components", self.n_components, least=1)
         space = self.search_space
         for (*_, last), gamma in product(space.stacks, space.gammas):
             own = self.embedding.get_params(deep=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from graphmover._utils.compiling import telling_if_compiling
+from graphmover._utils.compiling import notify_if_compiling
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 from graphmover.nodes.laplacian.large.components import embed_large
 from graphmover.nodes.laplacian.small.dense import embed
@@ -114,6 +114,6 @@ def _embed_small(*arguments: object) -> None:
     if _loaded.is_set():
         embed(*arguments)
         return
-    with telling_if_compiling(embed, "the Laplacian solver"):
+    with notify_if_compiling(embed, "the Laplacian solver"):
         embed(*arguments)
     _loaded.set()

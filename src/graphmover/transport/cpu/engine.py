@@ -46,7 +46,7 @@ from __future__ import annotations
 import numpy as np
 from numba import typeof
 
-from graphmover._utils.compiling import telling_if_compiling
+from graphmover._utils.compiling import notify_if_compiling
 from graphmover.transport.cpu import few_sinks as _few_sinks
 from graphmover.transport.cpu import many_sinks as _many_sinks
 from graphmover.transport.cpu import simplex as _simplex
@@ -128,7 +128,7 @@ def _run(kernel, width, *arguments):
     lanes = (0,) * width
     if (kernel, width) in _loaded:
         return kernel(lanes, *arguments)
-    with telling_if_compiling(kernel, f"the transport engine {_PURPOSES[kernel].format(width)}"):
+    with notify_if_compiling(kernel, f"the transport engine {_PURPOSES[kernel].format(width)}"):
         kernel.compile((typeof(lanes), *map(typeof, arguments)))
     _loaded.add((kernel, width))
     return kernel(lanes, *arguments)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from graphmover._utils.hashing import GOLDEN, mix64
-from graphmover._utils.jit import JIT
+from graphmover._utils.jit import JIT, njit
 from graphmover.nodes.laplacian.large.cholesky import Factors
 
 #: `mix64`, compiled.
