@@ -41,6 +41,8 @@ ORDER = [
     "graphs.dataset",
     "graphs",
     "io",
+    "io.limits",
+    "io.text_columns",
     "datasets.catalogue",
     "datasets.numbers",
     "datasets.tu_files",

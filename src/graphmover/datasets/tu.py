@@ -24,12 +24,16 @@ from graphmover.datasets.parsed import LEAST_BYTES, as_labels, load_parsed, stor
 from graphmover.datasets.tu_files import PARTS, TUFiles, opened
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
+from graphmover.io.limits import PER_OBJECT, Limit, graph_bytes
 
 if TYPE_CHECKING:  # importing Numba is slow, and needed only for parsing
     from graphmover.datasets.numbers import Kind
 
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]
+
+#: Memory for a character of a table of numbers, measured, rounded up.
+_PER_CHARACTER = 12
 
 #: Without a file of targets, ids beyond this many graphs per node are an error.
 _GRAPHS_PER_NODE = 1000
@@ -41,6 +45,7 @@ def load_dataset(
     *,
     data_home: str | os.PathLike[str] | None = ...,
     download: bool = ...,
+    max_bytes: int | None = ...,
     return_X_y: Literal[False] = ...,
 ) -> Dataset: ...
 
@@ -51,6 +56,7 @@ def load_dataset(
     *,
     data_home: str | os.PathLike[str] | None = ...,
     download: bool = ...,
+    max_bytes: int | None = ...,
     return_X_y: Literal[True],
 ) -> tuple[GraphBatch, NDArray[Any] | None]: ...
 
@@ -60,6 +66,7 @@ def load_dataset(
     *,
     data_home: str | os.PathLike[str] | None = None,
     download: bool = True,
+    max_bytes: int | None = None,
     return_X_y: bool = False,
 ) -> Dataset | tuple[GraphBatch, NDArray[Any] | None]:
     r"""Load a collection of graphs in the TU format.
@@ -79,6 +86,9 @@ def load_dataset(
         Download a missing data set of the TU collection (see
         `graphmover.datasets.catalogue`) to that folder. Its SHA-256 is stored next to it,
         and verified from then on.
+    max_bytes : int, optional
+        The most memory that reading may take by estimate. By default 1 GB, or 1000 times the
+        size of the files or of the zip if that is more.
     return_X_y : bool, default=False
         Return ``(graphs, target)`` instead of a `Dataset`.
 
@@ -118,20 +128,24 @@ def load_dataset(
     Dataset('TINY', 2 graphs, 2 classes)
     """
     path = locate(name_or_path, data_home, download=download)
-    with opened(path) as files:
+    limit = Limit(path, max_bytes)
+    with opened(path, max_bytes) as files:
         n_bytes = sum(files.size(part) or 0 for part in PARTS)
         digest = files.digest() if n_bytes >= LEAST_BYTES else None
         dataset = load_parsed(files.name, digest) if digest else None
         if dataset is None:
-            dataset = _read_set(files)
+            dataset = _read_set(files, limit)
             if digest:
                 store_parsed(dataset, digest)
     return (dataset.graphs, dataset.target) if return_X_y else dataset
 
 
-def _read_set(files: TUFiles) -> Dataset:
+def _read_set(files: TUFiles, limit: Limit) -> Dataset:
+    n_bytes = sum(files.size(part) or 0 for part in PARTS)
+    limit.require(_PER_CHARACTER * n_bytes, f"{n_bytes} bytes of text")
     ids = _read(files, "graph_indicator", "id", n_columns=1)[:, 0]
     target, n_graphs = _read_target(files, ids)
+    limit.require(graph_bytes(n_graphs, len(ids), 0), f"{n_graphs} graphs of {len(ids)} nodes")
     graph_of_node = ids - 1
     node_counts = np.bincount(graph_of_node, minlength=n_graphs)
     order = np.argsort(graph_of_node, kind="stable")
@@ -139,15 +153,17 @@ def _read_set(files: TUFiles) -> Dataset:
     number_in_graph = np.empty(len(ids), np.int32)
     number_in_graph[order] = np.arange(len(ids)) - np.repeat(first_node, node_counts)
 
-    edges, edge_counts, line_order = _read_edges(files, graph_of_node, number_in_graph, n_graphs)
+    edges, edge_counts, line_order = _read_edges(
+        files, graph_of_node, number_in_graph, n_graphs, limit
+    )
     nodes, lines = (len(ids), "nodes"), (len(edges), "edges")
     graphs = GraphBatch.from_edges(
         node_counts,
         edge_counts,
         edges,
-        node_labels=_read_labels(files, "node_labels", nodes, order),
+        node_labels=_read_labels(files, "node_labels", nodes, order, limit),
         node_attributes=_read_attributes(files, "node_attributes", nodes, order),
-        edge_labels=_read_labels(files, "edge_labels", lines, line_order),
+        edge_labels=_read_labels(files, "edge_labels", lines, line_order, limit),
         edge_attributes=_read_attributes(files, "edge_attributes", lines, line_order),
     )
     return Dataset(files.name, graphs, target)
@@ -173,7 +189,7 @@ def _read_target(files: TUFiles, ids: Ids) -> tuple[NDArray[Any] | None, int]:
 
 
 def _read_edges(
-    files: TUFiles, graph_of_node: Ids, number_in_graph: Ids, n_graphs: int
+    files: TUFiles, graph_of_node: Ids, number_in_graph: Ids, n_graphs: int, limit: Limit
 ) -> tuple[Ids, Ints, Ints | slice]:
     """Return edges sorted by graph, their number in each, and the order of the file's rows.
 
@@ -181,6 +197,8 @@ def _read_edges(
     """
     edges = _read(files, "A", "id", n_columns=2)
     n_nodes = len(graph_of_node)
+    what = f"{n_graphs} graphs of {n_nodes} nodes and {len(edges)} lines of edges"
+    limit.require(graph_bytes(n_graphs, n_nodes, 2 * len(edges)), what)
     if len(edges) and not (edges.min() >= 1 and edges.max() <= n_nodes):
         row = int(np.argmax(((edges < 1) | (edges > n_nodes)).any(axis=1)))
         _reject_row(files, "A", row, f"edge {_pair(edges, row)}, but nodes are 1 to {n_nodes}")
@@ -198,11 +216,14 @@ def _read_edges(
 
 
 def _read_labels(
-    files: TUFiles, part: str, due: tuple[int, str], order: Ints | slice
+    files: TUFiles, part: str, due: tuple[int, str], order: Ints | slice, limit: Limit
 ) -> NDArray[Any] | None:
     if files.size(part) is None:
         return None
-    return as_labels(_read(files, part, "integer", due=due)[order])
+    table = _read(files, part, "integer", due=due)
+    if table.shape[1] > 1:
+        limit.require(PER_OBJECT * (len(table) + table.size), f"{table.size} labels in tuples")
+    return as_labels(table[order])
 
 
 def _read_attributes(

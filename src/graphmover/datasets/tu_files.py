@@ -104,16 +104,23 @@ class FolderFiles:
 class ZipFiles:
     """A data set in a zip."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
-        self._archive, self._zip = archive, path
-        self._members = {info.filename: info for info in archive.infolist()}
-        folders = {}
-        for member in self._members:
+    def __init__(self, archive: zipfile.ZipFile, path: Path, max_bytes: int | None = None) -> None:
+        self._archive, self._zip, self._max_bytes = archive, path, max_bytes
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        folders: dict[str, list[str]] = {}
+        for info in archive.infolist():
+            member = info.filename
             _require_inside(member, path)
+            if member in self._members:
+                raise ValueError(f"{path} holds the member {member[:80]!r} twice")
+            self._members[member] = info
             folder, slash, file = member.rpartition("/")
-            folders[file] = folder + slash
+            folders.setdefault(file, []).append(folder + slash)
         self.name = _only_name(list(folders), path, preferred=path.stem)
-        self._prefix = folders[f"{self.name}_A.txt"] + self.name
+        file = f"{self.name}_A.txt"
+        if len(folders[file]) > 1:
+            raise ValueError(f"{path} holds {file[:80]} in several folders: {folders[file][:5]}")
+        self._prefix = folders[file][0] + self.name
 
     def _info(self, part: str) -> zipfile.ZipInfo | None:
         return self._members.get(f"{self._prefix}_{part}.txt")
@@ -131,10 +138,11 @@ class ZipFiles:
         """Yield the content of a file in pieces."""
         info = self._members[f"{self._prefix}_{part}.txt"]
         stored = min(info.compress_size, self._zip.stat().st_size)
-        if info.file_size > max(_LARGE, _MAX_RATIO * stored):
+        most = self._max_bytes or max(_LARGE, _MAX_RATIO * stored)
+        if info.file_size > most:
             raise ValueError(
                 f"{self.file(part)}: {info.file_size} bytes compressed to {stored}, like a zip "
-                f"bomb; if you trust the zip, unpack it and load the folder"
+                f"bomb; if you trust the zip, pass max_bytes, or unpack it and load the folder"
             )
         with _naming(self.file(part)), self._archive.open(info) as opened_member:
             stream = cast(zipfile.ZipExtFile, opened_member)
@@ -160,7 +168,7 @@ def file_digest(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[TUFiles]:
+def opened(path: Path, max_bytes: int | None = None) -> Iterator[TUFiles]:
     """Open a data set in a folder or a zip."""
     if path.is_dir():
         yield FolderFiles(path)
@@ -169,7 +177,7 @@ def opened(path: Path) -> Iterator[TUFiles]:
         with _naming(str(path)):
             archive = zipfile.ZipFile(stream)
         with archive:
-            yield ZipFiles(archive, path)
+            yield ZipFiles(archive, path, max_bytes)
 
 
 @contextmanager

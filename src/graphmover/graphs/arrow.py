@@ -28,6 +28,7 @@ from graphmover.graphs.columns import (
     attribute_array,
     edges_of,
     label_array,
+    nested_tuple,
     nodes_of,
 )
 
@@ -118,6 +119,10 @@ def arrays_of(table: Any) -> Arrays:
             f"there is no column {NEIGHBOURS!r} among {table.column_names}, expected a list per "
             f"graph of lists per node"
         )
+    for name in COLUMNS:
+        if table.column_names.count(name) > 1:
+            raise ValueError(f"there are several columns {name!r} among {table.column_names}")
+    _require_sound(table)
     offsets, rows = _per_graph(table, NEIGHBOURS, pa.large_list(pa.large_list(pa.int32())))
     indptr, flat = _per_neighbour(rows, NEIGHBOURS, offsets)
     indices = flat.to_numpy(zero_copy_only=False)
@@ -155,6 +160,16 @@ def arrays_of(table: Any) -> Arrays:
         labels(EDGE_LABELS, edges),
         attributes(EDGE_ATTRIBUTES, edges),
     )
+
+
+def _require_sound(table: Any) -> None:
+    """Reject columns whose lists reach beyond their values, as in a damaged file of Arrow's."""
+    for name in COLUMNS:
+        if name in table.column_names:
+            try:
+                table.column(name).validate(full=True)
+            except (pyarrow().ArrowException, ValueError) as error:
+                raise ValueError(f"the column {name!r} is damaged: {error}") from error
 
 
 def _per_graph(table: Any, name: str, kind: Any = None) -> tuple[Ints, Any]:
@@ -266,21 +281,27 @@ def _jsonable(label: Any) -> Any:
 
 def _labels(values: Any, field: Any, carriers: Carriers) -> NDArray[Any]:
     pa = pyarrow()
+    places = None
     if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+        # Decoding would copy a label as often as it occurs.
+        places, values = values.indices.to_pylist(), values.dictionary
     if pa.types.is_signed_integer(values.type):
-        return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
+        numbers = np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
+        return numbers if places is None else numbers[places]
     objects = values.to_pylist()
     if is_json(field):
-        distinct = {text: _hashable(json.loads(text)) for text in set(objects)}
+        distinct = {text: _from_json(text, field.name) for text in set(objects)}
         objects = [distinct[text] for text in objects]
     else:
-        objects = list(map(_hashable, objects))
-    return label_array(objects, carriers)
+        objects = list(map(nested_tuple, objects))
+    return label_array(objects if places is None else [objects[i] for i in places], carriers)
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+def _from_json(text: Any, name: str) -> Any:
+    try:
+        return nested_tuple(json.loads(text))
+    except (RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} holds {text!r:.80}, expected JSON: {error}") from None
 
 
 def _rows(rows: Any, name: str, carriers: Carriers) -> Floats:

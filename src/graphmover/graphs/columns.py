@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+#: Labels in files may be lists of lists this deep. Hashing deeper ones would exhaust the stack.
+MAX_DEPTH = 20
+
 
 class Carriers(NamedTuple):
     """The nodes or edges that carry the values of a column."""
@@ -81,6 +84,15 @@ def _check_label(label: Any, carrier: str) -> None:
         raise TypeError(f"{carrier} has the label {label!r}, expected a hashable value") from None
     if label != label:  # noqa: PLR0124 - that is what NaN means
         raise ValueError(f"{carrier} has the label {label!r}, which is not equal to itself")
+
+
+def nested_tuple(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Turn lists of a label that was read from a file, which has no tuples, into tuples."""
+    if not isinstance(value, list):
+        return value
+    if not depth:
+        raise ValueError(f"a label is nested more than {MAX_DEPTH} deep")
+    return tuple(nested_tuple(part, depth - 1) for part in value)
 
 
 def attribute_array(attributes: ArrayLike, carriers: Carriers) -> Floats:

@@ -5,12 +5,14 @@
   edge attributes
 - ``graphs.csv`` (optional): columns ``graph`` and others, one of which may be the target
 
-Names of nodes and graphs are numbers or text. Graphs come in the order of ``graphs.csv``, or
-else of ``nodes.csv``; lines need not be sorted. The files are read into memory as a whole.
+Names of nodes and graphs are text, compared as written. Graphs come in the order of
+``graphs.csv``, or else of ``nodes.csv``; lines need not be sorted. The files are read into memory
+as a whole.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,9 @@ from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
-from graphmover.io.chunks import TARGET, naming, rows_of, target_array
+from graphmover.io.chunks import TARGET, naming, require_one_column, rows_of, target_array
+from graphmover.io.limits import Limit
+from graphmover.io.text_columns import labels_of, targets_of
 
 EDGES = "edges.csv"
 _NODES = "nodes.csv"
@@ -34,21 +38,26 @@ TABLES = (_NODES, EDGES, _GRAPHS)
 _NODE_COLUMNS = ("node", "graph", NODE_LABEL)
 _EDGE_COLUMNS = ("source", "target", EDGE_WEIGHT, EDGE_LABEL)
 
+#: Memory that Arrow takes for a column, however short, measured, rounded up.
+_PER_COLUMN = 10_000
+
 Ints = NDArray[np.int64]
 
 
-def read_edge_csv(folder: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+def read_edge_csv(
+    folder: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
     """Yield the graphs of a folder."""
     with naming(folder):
-        data = _read_folder(folder, target_column)
+        data = _read_folder(folder, target_column, limit)
     for start in range(0, len(data.graphs), batch_size):
         yield rows_of(data, start, start + batch_size)
 
 
-def _read_folder(folder: Path, target_column: str | None) -> Dataset:
-    nodes = _read(folder / _NODES, "node", "graph")
-    edges = _read(folder / EDGES, "source", "target")
-    numbers_of_graphs, n_graphs, target = _graphs(folder, nodes, target_column)
+def _read_folder(folder: Path, target_column: str | None, limit: Limit) -> Dataset:
+    nodes = _read(folder / _NODES, limit, "node", "graph")
+    edges = _read(folder / EDGES, limit, "source", "target")
+    numbers_of_graphs, n_graphs, target = _graphs(folder, nodes, target_column, limit)
     order = np.argsort(numbers_of_graphs, kind="stable")
     node_counts = np.bincount(numbers_of_graphs, minlength=n_graphs)
     offsets = offsets_from_counts(node_counts)
@@ -80,30 +89,42 @@ def _read_folder(folder: Path, target_column: str | None) -> Dataset:
     return Dataset(folder.name, graphs, target)
 
 
-def _read(file: Path, *required: str) -> Any:
+def _read(file: Path, limit: Limit, *required: str) -> Any:
+    """Read a table of text: by Arrow's inference ``01`` and ``1`` would be the same name."""
     pa = pyarrow()
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     if not file.is_file():
         raise ValueError(f"{file.parent} holds no file {file.name}")
+    names = _header(file)
+    for name in dict.fromkeys([*required, *names]):
+        require_one_column(names, name, file)
+    limit.require(_PER_COLUMN * len(names), f"{len(names)} columns", str(file))
+    as_text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
     try:
-        table = csv.read_csv(file)
+        table = arrow_csv.read_csv(file, convert_options=as_text)
     except pa.ArrowException as error:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
+    if table.column_names != names:
+        raise ValueError(f"{file}: the header is ambiguous, expected one line of plain names")
     for name in required:
-        n_columns = table.column_names.count(name)
-        if n_columns != 1:
-            what = "are several columns" if n_columns else "is no column"
-            raise ValueError(f"{file}: there {what} {name!r} among {table.column_names}")
-        column = table.column(name)
-        if column.null_count:
-            row = int(np.argmax(column.is_null().to_numpy()))
-            raise ValueError(f"{file}, line {row + 2}: {name} is empty")
+        is_empty = np.asarray(table.column(name).to_numpy() == "")
+        if is_empty.any():
+            raise ValueError(f"{file}, line {int(np.argmax(is_empty)) + 2}: {name} is empty")
     return table
 
 
+def _header(file: Path) -> list[str]:
+    """Return the names of the columns as Python's csv module reads them."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            return next((row for row in csv.reader(lines) if row), [])
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} cannot be read as CSV: {error}") from error
+
+
 def _graphs(
-    folder: Path, nodes: Any, target_column: str | None
+    folder: Path, nodes: Any, target_column: str | None, limit: Limit
 ) -> tuple[Ints, int, NDArray[Any] | None]:
     """Return the index of each node's graph, the number of graphs, and their targets."""
     if not (folder / _GRAPHS).is_file():
@@ -114,11 +135,10 @@ def _graphs(
         names = nodes.column("graph").unique()
         return _find(nodes.column("graph"), names, folder / _NODES, folder), len(names), None
     file = folder / _GRAPHS
-    table = _read(file, "graph")
-    if target_column is not None and target_column not in table.column_names:
-        raise ValueError(f"{file}: there is no column {target_column!r} among {table.column_names}")
+    table = _read(file, limit, "graph")
+    require_one_column(table.column_names, target_column, file)
     name = target_column or (TARGET if TARGET in table.column_names else None)
-    target = None if name is None else target_array(table.column(name).to_pylist())
+    target = None if name is None else target_array(targets_of(table.column(name).to_pylist()))
     names = table.column("graph")
     _require_distinct(names, file)
     return _find(nodes.column("graph"), names, folder / _NODES, file), len(names), target
@@ -126,11 +146,8 @@ def _graphs(
 
 def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:
     """Return the position of each value among names."""
-    pa = pyarrow()
     from pyarrow import compute
 
-    if column.type != names.type:
-        column, names = column.cast(pa.string()), names.cast(pa.string())
     places = compute.index_in(column, value_set=names)
     if places.null_count:
         row = int(np.argmax(places.is_null().to_numpy()))
@@ -151,30 +168,32 @@ def _require_distinct(names: Any, file: Path) -> None:
 def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
     pa = pyarrow()
     column = table.column(name)
-    kind = column.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or column.null_count:
-        for row, value in enumerate(column.to_pylist()):
-            if not _is_number(value):
-                got = "empty or NaN" if value is None else repr(value)
-                raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number")
-    return np.asarray(column.to_numpy(), dtype=np.float64)
-
-
-def _is_number(value: Any) -> bool:
-    """Return whether a cell is a number; one bad cell turns its whole column into text."""
     try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+        numbers: NDArray[np.float64] = column.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        numbers = np.array([_number(text) for text in column.to_pylist()])
+    if np.isnan(numbers).any():
+        row = int(np.argmax(np.isnan(numbers)))
+        text = column[row].as_py()
+        got = "empty or NaN" if text.strip().lower() in ("", "nan") else repr(text[:40])
+        raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number")
+    return numbers
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def _labels(table: Any, name: str, order: Ints, file: Path) -> list[Any] | None:
     if name not in table.column_names:
         return None
-    labels = table.column(name).to_pylist()
-    if None in labels:
-        raise ValueError(f"{file}, line {labels.index(None) + 2}: {name} is empty")
+    texts = table.column(name).to_pylist()
+    if "" in texts:
+        raise ValueError(f"{file}, line {texts.index('') + 2}: {name} is empty")
+    labels = labels_of(texts)
     return [labels[i] for i in order.tolist()]
 
 

@@ -15,6 +15,7 @@ from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.io.chunks import in_batches, joined, naming, rows_of
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
+from graphmover.io.limits import PER_OBJECT, Limit, check_max_bytes
 from graphmover.io.networkx_files import (
     read_gml,
     read_graphml,
@@ -24,8 +25,8 @@ from graphmover.io.networkx_files import (
 from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
 from graphmover.io.smiles import read_smiles, read_smiles_table
 
-#: Reads a file or folder: path, batch size, name of the target or None for "target".
-Reader = Callable[[Path, int, str | None], Iterator[Dataset]]
+#: Reads a file or folder: path, batch size, name of the target or None for "target", memory limit.
+Reader = Callable[[Path, int, str | None, Limit], Iterator[Dataset]]
 #: Writes batches to an open file and returns the number of graphs.
 Writer = Callable[[IO[bytes], Iterator[Dataset]], int]
 
@@ -58,7 +59,11 @@ FOLDERS: dict[str, Format] = {
 
 
 def iter_batches(
-    source: Any, batch_size: int = 10_000, *, target_column: str | None = None
+    source: Any,
+    batch_size: int = 10_000,
+    *,
+    target_column: str | None = None,
+    max_bytes: int | None = None,
 ) -> Iterator[Dataset]:
     """Read a collection of graphs in batches.
 
@@ -75,6 +80,10 @@ def iter_batches(
     target_column : str, optional
         The column, or attribute of a graph, that is the target. By default ``"target"`` if
         it exists.
+    max_bytes : int, optional
+        The most memory that reading a file may take by estimate. By default 1 GB, or 1000
+        times the size of the file if that is more: a small file that declares more raises a
+        ValueError.
 
     Yields
     ------
@@ -91,8 +100,9 @@ def iter_batches(
     require_integer("batch_size", batch_size, least=1)
     if target_column is not None and not isinstance(target_column, str):
         raise TypeError(f"target_column must be a string or None, got {target_column!r}")
+    check_max_bytes(max_bytes)
     if isinstance(source, str | os.PathLike):
-        return _from_path(source, batch_size, target_column)
+        return _from_path(source, batch_size, target_column, max_bytes)
     if target_column is not None:
         raise ValueError(
             f"target_column={target_column!r} is for files, got a {type(source).__name__}"
@@ -104,12 +114,14 @@ def iter_batches(
     return _from_iterable(source, batch_size)
 
 
-def read_graphs(source: Any, *, target_column: str | None = None) -> Dataset:
+def read_graphs(
+    source: Any, *, target_column: str | None = None, max_bytes: int | None = None
+) -> Dataset:
     """Read a collection of graphs into memory.
 
     Parameters
     ----------
-    source, target_column
+    source, target_column, max_bytes
         See `iter_batches`.
 
     Examples
@@ -123,11 +135,28 @@ def read_graphs(source: Any, *, target_column: str | None = None) -> Dataset:
     60
     Dataset('families', 60 graphs, 6 classes)
     """
-    parts = list(iter_batches(source, target_column=target_column))
+    parts, n_graphs, n_bytes = [], 0, 0
+    limit = None
+    for part in iter_batches(source, target_column=target_column, max_bytes=max_bytes):
+        parts.append(part)
+        n_graphs += len(part.graphs)
+        n_bytes += _joined_bytes(part)
+        if isinstance(source, str | os.PathLike) and len(parts) > 1:
+            limit = limit or Limit(Path(source).expanduser(), max_bytes)
+            limit.require(n_bytes, f"the first {n_graphs} graphs")
     if not parts:
         raise ValueError(f"{source} holds no graphs")
     with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
         return parts[0] if len(parts) == 1 else joined(parts)
+
+
+def _joined_bytes(part: Dataset) -> int:
+    """Return the memory for a batch, and for its copy among the graphs of all batches."""
+    graphs = part.graphs
+    arrays = [getattr(graphs, name) for name in GraphBatch.__slots__] + [part.target]
+    objects = [a for a in arrays if a is not None and a.dtype == object]
+    n_bytes = 2 * sum(array.nbytes for array in arrays if array is not None)
+    return n_bytes + PER_OBJECT * sum(array.size for array in objects)
 
 
 def write_graphs(
@@ -136,12 +165,13 @@ def write_graphs(
     *,
     target_column: str | None = None,
     batch_size: int = 10_000,
+    max_bytes: int | None = None,
 ) -> int:
     """Write graphs, and their targets if there are any, to a file, atomically.
 
     Parameters
     ----------
-    source, target_column
+    source, target_column, max_bytes
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted batch by batch.
     path : path
@@ -164,7 +194,7 @@ def write_graphs(
     """
     write = writer_of(path)
     require_other_file(source, path)
-    batches = iter_batches(source, batch_size, target_column=target_column)
+    batches = iter_batches(source, batch_size, target_column=target_column, max_bytes=max_bytes)
     with replacing(path) as file:
         return write(file, batches)
 
@@ -198,7 +228,10 @@ def _format(path: Path) -> Format | None:
 
 
 def _from_path(
-    source: str | os.PathLike[str], batch_size: int, target_column: str | None
+    source: str | os.PathLike[str],
+    batch_size: int,
+    target_column: str | None,
+    max_bytes: int | None,
 ) -> Iterator[Dataset]:
     from graphmover.datasets.home import is_known_name
     from graphmover.datasets.tu import load_dataset
@@ -215,12 +248,12 @@ def _from_path(
             raise ValueError(
                 f"{path} is a TU data set, whose target has no name: leave out target_column"
             )
-        return _slices(load_dataset(source), batch_size)
+        return _slices(load_dataset(source, max_bytes=max_bytes), batch_size)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():
         raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
-    return found.read(path, batch_size, target_column)
+    return found.read(path, batch_size, target_column, Limit(path, max_bytes))
 
 
 def _is_tu(path: Path) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from graphmover.graphs.arrays import entry_edges, reverse_entries
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.columns import nested_tuple
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
@@ -26,32 +28,80 @@ from graphmover.graphs.graph import (
     NODE_LABEL,
 )
 from graphmover.io.chunks import TARGET, chunks_of, library
+from graphmover.io.limits import Limit
+
+#: Memory that networkx takes for a character of a file, measured, rounded up.
+_PER_CHARACTER = 200
 
 
-def read_json_lines(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+def read_json_lines(
+    path: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
     """Yield the graphs of a file with a node-link object on each line."""
     nx = _networkx("JSON lines")
 
     def graphs() -> Iterator[tuple[Any, Any]]:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
-                if not line.strip():
+                text = line.removeprefix(BOM_UTF8) if number == 1 else line
+                if not text.strip():
                     continue
+                where = f"{path}, line {number}"
+                limit.require(_PER_CHARACTER * len(text), f"a line of {len(text)} bytes", where)
                 try:
-                    data = json.loads(line)
-                    edges = "links" if "links" in data else "edges"
-                    graph = nx.node_link_graph(data, edges=edges)
-                    if not isinstance(graph.graph, dict):
-                        raise TypeError(f"graph is {graph.graph!r}")
+                    data = _node_link(json.loads(text.decode()))
+                    graph = nx.node_link_graph(data, edges="edges")
+                    _make_tuples(graph)
                 except Exception as error:  # networkx raises all kinds on malformed input
                     raise ValueError(
-                        f"{path}, line {number}: {_words(error)}, expected a node-link object as "
+                        f"{where}: {_words(error)}, expected a node-link object as "
                         f"networkx.node_link_data makes it"
                     ) from error
-                _make_tuples(graph)
-                yield graph, _target(graph, target_column, f"{path}, line {number}")
+                yield graph, _target(graph, target_column, where)
 
     return chunks_of(graphs(), path, batch_size)
+
+
+def _node_link(data: Any) -> dict[str, Any]:
+    """Check what networkx would change silently: unlisted nodes, repeated nodes and edges."""
+    if not isinstance(data, dict) or not isinstance(data.get("graph", {}), dict):
+        raise TypeError("the line, or its graph, is no object")
+    nodes, (edges, *others) = data.get("nodes"), _edge_lists(data)
+    if others:
+        raise ValueError("there are edges and links")
+    if not isinstance(nodes, list) or not isinstance(edges, list):
+        raise TypeError("nodes or edges are no list")
+    names: set[Any] = set()
+    for position, node in enumerate(nodes):
+        name = nested_tuple(node.get("id", position))
+        if name is None or name in names:
+            raise ValueError(
+                f"the node {name!r:.80} is {'no name' if name is None else 'repeated'}"
+            )
+        names.add(name)
+    pairs = [(nested_tuple(edge["source"]), nested_tuple(edge["target"])) for edge in edges]
+    for pair in pairs:
+        for end in pair:
+            if end not in names:
+                raise ValueError(
+                    f"the edge {pair!r:.80} has the node {end!r:.80}, which is not listed"
+                )
+    for edge in edges:
+        edge.pop("key", None)  # edges with the same key would replace each other
+    # In a multigraph repeated edges stay, and are merged by the rules of `GraphBatch.from_edges`.
+    return {
+        "directed": bool(data.get("directed", False)),
+        "multigraph": len(set(map(frozenset, pairs))) < len(pairs),
+        "graph": data.get("graph", {}),
+        "nodes": nodes,
+        "edges": edges,
+    }
+
+
+def _edge_lists(data: dict[str, Any]) -> list[Any]:
+    """Return the edges, which are under either name; of two lists the one that is not empty."""
+    lists = [data[name] for name in ("edges", "links") if name in data]
+    return [edges for edges in lists if edges] or lists[:1] or [None]
 
 
 def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
@@ -107,13 +157,17 @@ def _directed(graph: Any, batch: GraphBatch) -> Any:
     return both
 
 
-def read_graphml(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+def read_graphml(
+    path: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names."""
     nx = _networkx("GraphML")
-    return _read_files(path, "graphml", nx.read_graphml, batch_size, target_column)
+    return _read_files(path, "graphml", nx.read_graphml, batch_size, target_column, limit)
 
 
-def read_gml(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+def read_gml(
+    path: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names.
 
     In GML the ``label`` of a node is its name, which differs from node to node: it is dropped,
@@ -129,7 +183,7 @@ def read_gml(path: Path, batch_size: int, target_column: str | None) -> Iterator
                 record[NODE_LABEL] = record.pop("node_label")
         return graph
 
-    return _read_files(path, "gml", read, batch_size, target_column)
+    return _read_files(path, "gml", read, batch_size, target_column, limit)
 
 
 def _read_files(
@@ -138,18 +192,23 @@ def _read_files(
     read: Callable[[Path], Any],
     batch_size: int,
     target_column: str | None,
+    limit: Limit,
 ) -> Iterator[Dataset]:
     files = sorted(path.glob(f"*.{ending}"), key=_by_number) if path.is_dir() else [path]
 
     def graphs() -> Iterator[tuple[Any, Any]]:
         for file in files:
+            n_bytes = file.stat().st_size
+            limit.require(_PER_CHARACTER * n_bytes, f"a file of {n_bytes} bytes", str(file))
             try:
                 graph = read(file)
-            except OSError:
+                _make_tuples(graph)
+            except OSError as error:
+                if error.errno is None:
+                    raise ValueError(f"{file} cannot be read as {ending}: {error}") from error
                 raise
             except Exception as error:  # networkx raises all kinds on malformed input
                 raise ValueError(f"{file} cannot be read as {ending}: {_words(error)}") from error
-            _make_tuples(graph)
             yield graph, _target(graph, target_column, str(file))
 
     return chunks_of(graphs(), path, batch_size)
@@ -172,17 +231,13 @@ def _make_tuples(graph: Any) -> None:
     """Turn labels that are lists in the file, which have no tuples, into tuples."""
     for record in _records(graph):
         if isinstance(record.get(NODE_LABEL), list):
-            record[NODE_LABEL] = _tuple(record[NODE_LABEL])
+            record[NODE_LABEL] = nested_tuple(record[NODE_LABEL])
 
 
 def _records(graph: Any) -> Iterator[dict[str, Any]]:
     """Yield what nodes and edges carry, under the same names."""
     for *_, record in chain(graph.nodes(data=True), graph.edges(data=True)):
         yield record
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
 def _target(graph: Any, target_column: str | None, where: str) -> Any:

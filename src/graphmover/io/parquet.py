@@ -6,39 +6,155 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.arrow import COLUMNS, is_json, pyarrow
+from graphmover.graphs.arrow import COLUMNS, NEIGHBOURS, is_json, pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.io.chunks import TARGET, naming
+from graphmover.io.chunks import TARGET, naming, require_one_column, text_array
+from graphmover.io.limits import PER_OBJECT, Limit, graph_bytes
 
 _TARGET_NAMES = b"graphmover.target_names"
+#: Arrow's levels and offsets of lists, for each value.
+_PER_LEVELS = 12
+#: Encodings of texts that Arrow can read without expanding them.
+_DICTIONARIES = {"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"}
+#: What pyarrow raises on damaged files beside its own exceptions.
+_BROKEN = (UnicodeDecodeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError)
 
 
-def read_parquet(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+def read_parquet(
+    path: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
     """Yield the graphs of a file, with a batch and the pages of a row group in memory."""
     pa = pyarrow()
     import pyarrow.parquet as pq
 
     first = 0
-    with _naming_broken(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
-        schema = file.schema_arrow
-        if target_column is not None and target_column not in schema.names:
-            raise ValueError(f"{path}: there is no column {target_column!r} among {schema.names}")
+    with _naming_broken(path):
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
+        require_one_column(schema.names, target_column, path)
         target = target_column or (TARGET if TARGET in schema.names else None)
         columns = [name for name in (*COLUMNS, target) if name in schema.names]
+        for name in columns:
+            require_one_column(schema.names, name, path)
+        leaves = _leaves(metadata, columns)
+        for group in range(metadata.num_row_groups):
+            _check_row_group(metadata.row_group(group), group, leaves, limit)
         names = _target_names(schema)
-        for rows in file.iter_batches(batch_size, columns=columns):
-            with naming(path, first):
-                table = pa.Table.from_batches([rows], rows.schema)
-                graphs = GraphBatch.from_arrow(table)
-                values = None if target is None else _target(table.column(target))
-            yield Dataset(path.stem, graphs, values, names)
-            first += len(graphs)
+        # Text is read as a dictionary: a text that is stored once is in memory once.
+        texts = [leaf.path for leaf in leaves if _has_dictionary(metadata, leaf)]
+        with pq.ParquetFile(
+            path, metadata=metadata, read_dictionary=texts, page_checksum_verification=True
+        ) as file:
+            for rows in file.iter_batches(batch_size, columns=columns, use_threads=False):
+                with naming(path, first):
+                    table = pa.Table.from_batches([rows], rows.schema)
+                    limit.require(*_table_bytes(table))
+                    graphs = GraphBatch.from_arrow(table)
+                    values = None if target is None else _target(table.column(target))
+                yield Dataset(path.stem, graphs, values, names)
+                first += len(graphs)
+
+
+class _Leaf(NamedTuple):
+    """A column of numbers or texts, in which Parquet stores a column of ours or a part of it."""
+
+    index: int
+    path: str
+    is_text: bool
+    n_bytes: int  #: of a value, with the levels of its lists
+    list_size: int  #: numbers in each fixed-size list; a null list takes as many
+    is_per_graph: bool  #: at most one list, or one value, per graph
+
+
+def _leaves(metadata: Any, columns: list[str]) -> list[_Leaf]:
+    pa = pyarrow()
+    schema = metadata.schema.to_arrow_schema()
+    leaves = []
+    for index in range(metadata.num_columns):
+        column = metadata.schema.column(index)
+        name = column.path.partition(".")[0]
+        if name not in columns:
+            continue
+        width = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 8
+        list_size, depth, kind = 1, 0, schema.field(name).type
+        while pa.types.is_nested(kind) and kind.num_fields == 1:
+            if pa.types.is_fixed_size_list(kind):
+                list_size *= max(1, kind.list_size)
+            else:
+                depth += 1
+            kind = kind.field(0).type
+        is_text = column.physical_type == "BYTE_ARRAY"
+        leaf = _Leaf(index, column.path, is_text, width + _PER_LEVELS, list_size, depth == 0)
+        leaves.append(leaf)
+    return leaves
+
+
+def _check_row_group(group: Any, number: int, leaves: list[_Leaf], limit: Limit) -> None:
+    """Compare what a row group declares with what is stored, before anything is decoded.
+
+    Repeated values are stored once, with their number, so 1 kB may declare 10**8 of them.
+    """
+    counts = [group.column(leaf.index).num_values for leaf in leaves]
+    n_lists = max([n for n, leaf in zip(counts, leaves, strict=True) if leaf.list_size == 1] or [0])
+    for n_values, leaf in zip(counts, leaves, strict=True):
+        chunk = group.column(leaf.index)
+        n_stored = chunk.total_uncompressed_size
+        if min(group.num_rows, n_values, n_stored) < 0:
+            raise ValueError(f"row group {number} declares negative sizes of {leaf.path}")
+        if leaf.list_size > 1:
+            n_parents = group.num_rows if leaf.is_per_graph else n_lists
+            n_values = max(n_values, n_parents * leaf.list_size)
+        n_bytes = n_values * leaf.n_bytes + n_stored
+        if "DELTA_BYTE_ARRAY" in chunk.encodings:  # a text may repeat the one before it
+            n_bytes = n_values * n_stored
+        what = f"row group {number}, which declares {n_values} values of {leaf.path},"
+        limit.require(n_bytes, what)
+
+
+def _has_dictionary(metadata: Any, leaf: _Leaf) -> bool:
+    """Return whether all row groups hold a column's texts in a way that Arrow reads as one."""
+    groups = range(metadata.num_row_groups)
+    return leaf.is_text and all(
+        _DICTIONARIES.issuperset(metadata.row_group(group).column(leaf.index).encodings)
+        for group in groups
+    )
+
+
+def _table_bytes(table: Any) -> tuple[int, str]:
+    """Estimate the memory for a decoded batch, and describe it."""
+    n_lists, n_values, n_bytes = 0, 0, 0
+    for name in table.column_names:
+        for chunk in table.column(name).chunks:
+            lists, values, objects = _extent(chunk)
+            n_bytes += objects
+            if name == NEIGHBOURS:
+                n_lists, n_values = n_lists + lists, n_values + values
+    n_bytes += graph_bytes(len(table), n_lists, n_values) + 2 * table.nbytes
+    return n_bytes, f"a batch of {len(table)} graphs, {n_lists} nodes and {n_values} neighbours"
+
+
+def _extent(array: Any) -> tuple[int, int, int]:
+    """Return the lists in the lists of an array, all values, and bytes of Python objects."""
+    pa = pyarrow()
+    from pyarrow import compute
+
+    n_lists, depth = len(array), 0
+    while pa.types.is_nested(array.type) and not pa.types.is_struct(array.type):
+        array, depth = array.flatten(), depth + 1
+        n_lists = len(array) if depth == 1 else n_lists
+    n_objects = 0
+    if pa.types.is_dictionary(array.type):
+        lengths = compute.binary_length(array.dictionary).fill_null(0).to_numpy(False)
+        places = array.indices.fill_null(0).to_numpy(False)
+        n_objects = int(lengths[places].sum(dtype=np.int64)) if len(lengths) else 0
+        n_objects += PER_OBJECT * len(array)
+    return n_lists, len(array), n_objects
 
 
 def count_parquet(path: Path) -> int:
@@ -59,7 +175,7 @@ def _naming_broken(path: Path) -> Iterator[None]:
         if error.errno is not None:
             raise
         raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
-    except (pyarrow().ArrowException, UnicodeDecodeError) as error:
+    except (pyarrow().ArrowException, *_BROKEN) as error:
         raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
 
 
@@ -98,7 +214,7 @@ def _table(chunk: Dataset, schema: Any = None) -> Any:
         return table
     target = chunk.target
     if target.ndim == 1:
-        column = pa.array(target)
+        column = pa.array(target, None if len(target) or target.dtype != object else pa.string())
     else:
         column = pa.FixedSizeListArray.from_arrays(pa.array(target.ravel()), target.shape[1])
     table = table.append_column(TARGET, column)
@@ -113,22 +229,47 @@ def _kinds(schema: Any) -> str:
 
 def _target(column: Any) -> NDArray[Any]:
     pa = pyarrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    from pyarrow import compute
+
     if column.null_count:
         nulls = column.is_null().to_numpy()
         raise ValueError(f"graph {int(np.argmax(nulls))}: the target is null")
-    if pa.types.is_fixed_size_list(column.type):
-        chunk = pa.concat_arrays(column.chunks) if column.num_chunks else None
-        width = column.type.list_size
-        flat = np.empty(0) if chunk is None else chunk.flatten().to_numpy(zero_copy_only=False)
-        return np.asarray(flat).reshape(-1, width)
-    values = column.to_numpy()
-    if values.dtype == object:
-        values = np.asarray(values.tolist())
-    if values.dtype.kind not in "biufU":
-        raise TypeError(f"the target holds {column.type}, expected numbers or strings")
-    return np.asarray(values)
+    if pa.types.is_nested(column.type) and not pa.types.is_struct(column.type):
+        rows = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        lengths = compute.list_value_length(rows).to_numpy(zero_copy_only=False)
+        width = int(lengths[0]) if len(lengths) else 1
+        if (lengths != width).any():
+            index = int(np.argmax(lengths != width))
+            raise ValueError(f"graph {index}: {lengths[index]} targets, expected {width}")
+        flat = rows.flatten()
+        if flat.null_count:
+            raise ValueError(f"graph {_first_null(flat) // max(1, width)}: a target is null")
+        return _flat_target(flat).reshape(len(rows), width)
+    chunks = [_flat_target(chunk) for chunk in column.chunks]
+    return np.concatenate(chunks) if chunks else np.empty(0)
+
+
+def _flat_target(values: Any) -> NDArray[Any]:
+    pa = pyarrow()
+    kind = values.type
+    places = None
+    if pa.types.is_dictionary(kind):
+        places, values = values.indices.to_numpy(zero_copy_only=False), values.dictionary
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        array = text_array(values.to_pylist())
+    elif (
+        pa.types.is_integer(values.type)
+        or pa.types.is_floating(values.type)
+        or pa.types.is_boolean(values.type)
+    ):
+        array = np.asarray(values.to_numpy(zero_copy_only=False))
+    else:
+        raise TypeError(f"the target holds {kind}, expected numbers or strings")
+    return array if places is None else array[places]
+
+
+def _first_null(values: Any) -> int:
+    return int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
 
 
 def _target_names(schema: Any) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,21 @@ import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.io.chunks import TARGET, in_batches, library, naming, target_array
+from graphmover.io.chunks import (
+    TARGET,
+    in_batches,
+    library,
+    naming,
+    require_one_column,
+    shown_names,
+    target_array,
+)
+from graphmover.io.limits import Limit
+from graphmover.io.text_columns import kind_of_targets
+
+
+#: Memory that RDKit takes for an atom, measured, rounded up.
+_PER_CHARACTER = 3000
 
 
 class _Molecule(NamedTuple):
@@ -21,45 +35,80 @@ class _Molecule(NamedTuple):
     target: Any
 
 
-def read_smiles(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
+def read_smiles(
+    path: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
     """Yield the molecules of a file with a SMILES, and optionally a title, on each line."""
     if target_column is not None:
         raise ValueError(f"{path} has no columns, so no target {target_column!r}: use a .csv file")
 
     def molecules() -> Iterator[_Molecule]:
-        with path.open(encoding="utf-8", errors="replace") as lines:
+        with path.open(encoding="utf-8-sig", errors="replace") as lines:
             for number, line in enumerate(lines, start=1):
                 fields = line.split(maxsplit=1)
                 if fields:
-                    yield _molecule(fields[0], None, f"{path}, line {number}")
+                    yield _molecule(fields[0], None, f"{path}, line {number}", limit)
 
     return _chunks(molecules(), path, batch_size)
 
 
-def read_smiles_table(path: Path, batch_size: int, target_column: str | None) -> Iterator[Dataset]:
-    """Yield the molecules of a CSV file that has a column ``smiles``."""
+def read_smiles_table(
+    path: Path, batch_size: int, target_column: str | None, limit: Limit
+) -> Iterator[Dataset]:
+    """Yield the molecules of a CSV file that has a column ``smiles``.
+
+    The column of targets is read once before: whether it holds integers, real numbers or text
+    must not depend on the batch.
+    """
 
     def molecules() -> Iterator[_Molecule]:
-        with path.open(encoding="utf-8", errors="replace", newline="") as lines:
-            reader = csv.DictReader(lines)
-            names = list(reader.fieldnames or ())
-            smiles = next((name for name in names if name.lower() == "smiles"), None)
-            if smiles is None:
-                raise ValueError(f"{path}: there is no column 'smiles' among {names}")
-            if target_column is not None and target_column not in names:
-                raise ValueError(f"{path}: there is no column {target_column!r} among {names}")
-            target = target_column or (TARGET if TARGET in names else None)
-            try:
-                for row in reader:
-                    value = None if target is None else _value(row[target])
-                    yield _molecule(row[smiles] or "", value, f"{path}, line {reader.line_num}")
-            except csv.Error as error:
-                raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+            names = next(_rows(lines, path), (0, []))[1]
+        smiles = next((name for name in names if name.lower() == "smiles"), None)
+        if smiles is None:
+            raise ValueError(f"{path}: there is no column 'smiles' among {shown_names(names)}")
+        target = target_column or (TARGET if TARGET in names else None)
+        for name in (smiles, target):
+            require_one_column(names, name, path)
+        at = names.index(smiles)
+        target_at = None if target is None else names.index(target)
+        parse = None if target_at is None else kind_of_targets(_column(path, target_at))
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+            rows = _rows(lines, path)
+            next(rows)
+            for number, row in rows:
+                value = None if target_at is None else _field(row, target_at)
+                value = parse(value) if parse and value else None
+                yield _molecule(_field(row, at), value, f"{path}, line {number}", limit)
 
     return _chunks(molecules(), path, batch_size)
 
 
-def _molecule(smiles: str, target: Any, where: str) -> _Molecule:
+def _rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table that are not empty, with their line numbers."""
+    reader = csv.reader(lines)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _column(path: Path, at: int) -> Iterator[str]:
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        rows = _rows(lines, path)
+        next(rows)
+        for _, row in rows:
+            yield _field(row, at)
+
+
+def _field(row: list[str], at: int) -> str:
+    return row[at] if at < len(row) else ""
+
+
+def _molecule(smiles: str, target: Any, where: str, limit: Limit) -> _Molecule:
+    limit.require(_PER_CHARACTER * len(smiles), f"a SMILES of {len(smiles)} characters", where)
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -89,13 +138,3 @@ def _chunks(molecules: Iterator[_Molecule], path: Path, batch_size: int) -> Iter
             target = target_array([molecule.target for molecule in chunk])
         yield Dataset(path.stem, graphs, target)
         first += len(chunk)
-
-
-def _value(text: str | None) -> int | float | str | None:
-    """Parse an integer or a real number, or return the text; an empty field is no target."""
-    for kind in (int, float):
-        try:
-            return kind(text or "")
-        except ValueError:
-            continue
-    return text or None
