@@ -282,8 +282,10 @@ def _jsonable(label: Any) -> Any:
 def _labels(values: Any, field: Any, carriers: Carriers) -> NDArray[Any]:
     pa = pyarrow()
     places = None
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = values.dictionary_encode()
     if pa.types.is_dictionary(values.type):
-        # Decoding would copy a label as often as it occurs.
+        # A label that occurs many times becomes one object.
         places, values = values.indices.to_pylist(), values.dictionary
     if pa.types.is_signed_integer(values.type):
         numbers = np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))

@@ -156,7 +156,7 @@ def _joined_bytes(part: Dataset) -> int:
     arrays = [getattr(graphs, name) for name in GraphBatch.__slots__] + [part.target]
     objects = [a for a in arrays if a is not None and a.dtype == object]
     n_bytes = 2 * sum(array.nbytes for array in arrays if array is not None)
-    return n_bytes + PER_OBJECT * sum(array.size for array in objects)
+    return int(n_bytes + PER_OBJECT * sum(array.size for array in objects))
 
 
 def write_graphs(

@@ -39,32 +39,79 @@ def read_parquet(
         schema = metadata.schema.to_arrow_schema()
         require_one_column(schema.names, target_column, path)
         target = target_column or (TARGET if TARGET in schema.names else None)
-        columns = [name for name in (*COLUMNS, target) if name in schema.names]
+        columns = [name for name in (*COLUMNS, target) if name is not None and name in schema.names]
         for name in columns:
             require_one_column(schema.names, name, path)
         leaves = _leaves(metadata, columns)
-        for group in range(metadata.num_row_groups):
-            _check_row_group(metadata.row_group(group), group, leaves, limit)
         names = _target_names(schema)
-        # Text is read as a dictionary: a text that is stored once is in memory once.
-        texts = [leaf.path for leaf in leaves if _has_dictionary(metadata, leaf)]
-        with pq.ParquetFile(
+        for rows in _batches(path, metadata, leaves, columns, batch_size, limit):
+            with naming(path, first):
+                table = pa.Table.from_batches([rows], rows.schema)
+                limit.require(*_table_bytes(table))
+                graphs = GraphBatch.from_arrow(table)
+                values = None if target is None else _target(table.column(target))
+            yield Dataset(path.stem, graphs, values, names)
+            first += len(graphs)
+
+
+def _batches(
+    path: Path,
+    metadata: Any,
+    leaves: list[_Leaf],
+    columns: list[str],
+    batch_size: int,
+    limit: Limit,
+) -> Iterator[Any]:
+    """Yield record batches; row groups whose texts may expand are read as dictionaries."""
+    import pyarrow.parquet as pq
+
+    def opened(texts: list[str]) -> Any:
+        return pq.ParquetFile(
             path, metadata=metadata, read_dictionary=texts, page_checksum_verification=True
-        ) as file:
-            for rows in file.iter_batches(batch_size, columns=columns, use_threads=False):
-                with naming(path, first):
-                    table = pa.Table.from_batches([rows], rows.schema)
-                    limit.require(*_table_bytes(table))
-                    graphs = GraphBatch.from_arrow(table)
-                    values = None if target is None else _target(table.column(target))
-                yield Dataset(path.stem, graphs, values, names)
-                first += len(graphs)
+        )
+
+    texts = [leaf.path for leaf in leaves if _has_dictionary(metadata, leaf)]
+    with opened([]) as plain, opened(texts) as as_dictionary:
+        for groups, may_expand in _runs(metadata, leaves, limit):
+            options = {"row_groups": groups, "columns": columns, "use_threads": False}
+            n_done = 0
+            if may_expand:
+                try:
+                    for rows in as_dictionary.iter_batches(batch_size, **options):
+                        yield rows
+                        n_done += len(rows)
+                    continue
+                except pyarrow().ArrowNotImplementedError:
+                    pass  # lists of texts that are in a dictionary only in part
+            n_read = 0
+            for rows in plain.iter_batches(batch_size, **options):
+                if n_read + len(rows) > n_done:
+                    yield rows.slice(max(0, n_done - n_read))
+                n_read += len(rows)
+
+
+def _runs(metadata: Any, leaves: list[_Leaf], limit: Limit) -> Iterator[tuple[list[int], bool]]:
+    """Yield row groups to read together, and whether their texts may expand beyond the limit."""
+    run: list[int] = []
+    n_bytes = 0
+    for number in range(metadata.num_row_groups):
+        expanded = _check_row_group(metadata.row_group(number), number, leaves, limit)
+        if run and n_bytes + expanded > limit.most:
+            yield run, False
+            run, n_bytes = [], 0
+        if expanded > limit.most:
+            yield [number], True
+        else:
+            run.append(number)
+            n_bytes += expanded
+    if run:
+        yield run, False
 
 
 class _Leaf(NamedTuple):
     """A column of numbers or texts, in which Parquet stores a column of ours or a part of it."""
 
-    index: int
+    position: int
     path: str
     is_text: bool
     n_bytes: int  #: of a value, with the levels of its lists
@@ -95,33 +142,37 @@ def _leaves(metadata: Any, columns: list[str]) -> list[_Leaf]:
     return leaves
 
 
-def _check_row_group(group: Any, number: int, leaves: list[_Leaf], limit: Limit) -> None:
+def _check_row_group(group: Any, number: int, leaves: list[_Leaf], limit: Limit) -> int:
     """Compare what a row group declares with what is stored, before anything is decoded.
 
-    Repeated values are stored once, with their number, so 1 kB may declare 10**8 of them.
+    Repeated values are stored once, with their number, so 1 kB may declare 10**8 of them. Return
+    how much memory the values may take if all texts are as long as a text can be.
     """
-    counts = [group.column(leaf.index).num_values for leaf in leaves]
+    counts = [group.column(leaf.position).num_values for leaf in leaves]
     n_lists = max([n for n, leaf in zip(counts, leaves, strict=True) if leaf.list_size == 1] or [0])
-    for n_values, leaf in zip(counts, leaves, strict=True):
-        chunk = group.column(leaf.index)
+    expanded = 0
+    for count, leaf in zip(counts, leaves, strict=True):
+        chunk = group.column(leaf.position)
         n_stored = chunk.total_uncompressed_size
-        if min(group.num_rows, n_values, n_stored) < 0:
+        if min(group.num_rows, count, n_stored) < 0:
             raise ValueError(f"row group {number} declares negative sizes of {leaf.path}")
-        if leaf.list_size > 1:
-            n_parents = group.num_rows if leaf.is_per_graph else n_lists
-            n_values = max(n_values, n_parents * leaf.list_size)
+        n_parents = group.num_rows if leaf.is_per_graph else n_lists
+        n_values = max(count, n_parents * leaf.list_size if leaf.list_size > 1 else 0)
         n_bytes = n_values * leaf.n_bytes + n_stored
+        longest = n_values * n_stored if leaf.is_text else 0
         if "DELTA_BYTE_ARRAY" in chunk.encodings:  # a text may repeat the one before it
-            n_bytes = n_values * n_stored
+            n_bytes = longest
         what = f"row group {number}, which declares {n_values} values of {leaf.path},"
         limit.require(n_bytes, what)
+        expanded += max(n_bytes, longest)
+    return expanded
 
 
 def _has_dictionary(metadata: Any, leaf: _Leaf) -> bool:
     """Return whether all row groups hold a column's texts in a way that Arrow reads as one."""
     groups = range(metadata.num_row_groups)
     return leaf.is_text and all(
-        _DICTIONARIES.issuperset(metadata.row_group(group).column(leaf.index).encodings)
+        _DICTIONARIES.issuperset(metadata.row_group(group).column(leaf.position).encodings)
         for group in groups
     )
 
@@ -253,6 +304,8 @@ def _flat_target(values: Any) -> NDArray[Any]:
     pa = pyarrow()
     kind = values.type
     places = None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        values = values.dictionary_encode()  # equal texts become one object
     if pa.types.is_dictionary(kind):
         places, values = values.indices.to_numpy(zero_copy_only=False), values.dictionary
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):

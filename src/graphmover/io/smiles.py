@@ -24,7 +24,6 @@ from graphmover.io.chunks import (
 from graphmover.io.limits import Limit
 from graphmover.io.text_columns import kind_of_targets
 
-
 #: Memory that RDKit takes for an atom, measured, rounded up.
 _PER_CHARACTER = 3000
 
