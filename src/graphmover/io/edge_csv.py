@@ -13,6 +13,7 @@ as a whole.
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,8 @@ def _read(file: Path, limit: Limit, *required: str) -> Any:
     if not file.is_file():
         raise ValueError(f"{file.parent} holds no file {file.name}")
     names = _header(file)
-    for name in dict.fromkeys([*required, *names]):
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    for name in (*required, *repeated):
         require_one_column(names, name, file)
     limit.require(_PER_COLUMN * len(names), f"{len(names)} columns", str(file))
     as_text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))

@@ -162,7 +162,29 @@ def read_graphml(
 ) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names."""
     nx = _networkx("GraphML")
-    return _read_files(path, "graphml", nx.read_graphml, batch_size, target_column, limit)
+
+    def read(file: Path) -> Any:
+        _require_listed_nodes(file)
+        return nx.read_graphml(file)
+
+    return _read_files(path, "graphml", read, batch_size, target_column, limit)
+
+
+def _require_listed_nodes(file: Path) -> None:
+    """Reject edges to nodes that are not in the file: networkx would add them."""
+    from xml.etree.ElementTree import iterparse
+
+    names: set[str | None] = set()
+    ends: dict[str | None, None] = {}
+    for _, element in iterparse(file):
+        tag = element.tag.rpartition("}")[2]
+        if tag == "node":
+            names.add(element.get("id"))
+        elif tag == "edge":
+            ends |= {element.get("source"): None, element.get("target"): None}
+    for end in ends:
+        if end not in names:
+            raise ValueError(f"an edge has the node {end!r:.80}, which is not listed")
 
 
 def read_gml(

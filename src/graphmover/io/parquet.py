@@ -306,7 +306,7 @@ def _flat_target(values: Any) -> NDArray[Any]:
     places = None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         values = values.dictionary_encode()  # equal texts become one object
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(values.type):
         places, values = values.indices.to_numpy(zero_copy_only=False), values.dictionary
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         array = text_array(values.to_pylist())

@@ -38,12 +38,15 @@ def targets_of(texts: Iterable[str | None]) -> list[Any]:
 def kind_of_targets(texts: Iterable[str | None]) -> Callable[[str], Any]:
     """Return the function that parses every field of a column."""
     kind: Callable[[str], Any] | None = None
+    are_exact = True  # as floats
     for text in texts:
         if not text or text in _MISSING:
             continue
-        if kind in (None, int) and is_integer(text):
+        is_whole = is_integer(text)
+        are_exact = are_exact and is_real(text)
+        if kind is not float and is_whole:
             kind = int
-        elif is_real(text):
+        elif are_exact:
             kind = float
         else:
             return str
