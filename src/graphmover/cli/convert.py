@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmover.cli.options import BatchSize, Quiet, Source, TargetColumn
+from graphmover.cli.options import BatchSize, MaxBytes, Quiet, Source, TargetColumn
 from graphmover.cli.words import checking_options
 
 
@@ -19,6 +19,7 @@ def convert(
     ],
     target_column: TargetColumn = None,
     batch_size: BatchSize = None,
+    max_bytes: MaxBytes = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a collection of graphs in another format."""
@@ -28,7 +29,11 @@ def convert(
     with checking_options():
         writer_of(output)
     n_graphs = write_graphs(
-        source, output, target_column=target_column, batch_size=batch_size or 10_000
+        source,
+        output,
+        target_column=target_column,
+        batch_size=batch_size or 10_000,
+        max_bytes=max_bytes,
     )
     if not quiet:
         print(f"{n_graphs} graphs -> {output}", file=sys.stderr)

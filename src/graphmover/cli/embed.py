@@ -14,6 +14,7 @@ from graphmover.cli.options import (
     BatchSize,
     FitGraphs,
     Json,
+    MaxBytes,
     Quiet,
     Source,
     TargetColumn,
@@ -45,6 +46,7 @@ def embed(
     target_column: TargetColumn = None,
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
+    max_bytes: MaxBytes = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard what an interrupted run left.")
     ] = False,
@@ -66,12 +68,20 @@ def embed(
     graphs: Any = source
     rows = None
     if not hasattr(embedding, "random_graphs_"):
-        fitted = fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
+        fitted = fit_to(
+            embedding, source, fit_graphs, target_column, model, max_bytes=max_bytes, quiet=quiet
+        )
         if fitted is not None:  # a small source is read, and its distances computed, only once
             (graphs, rows), target_column = fitted, None
     try:
         n_graphs, n_features = embedding._write_vectors(
-            graphs, output, batch_size, target_column, resume=not restart, known=rows
+            graphs,
+            output,
+            batch_size,
+            target_column,
+            resume=not restart,
+            known=rows,
+            max_bytes=max_bytes,
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():

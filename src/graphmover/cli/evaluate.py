@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli.options import Json, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli.options import Json, MaxBytes, Quiet, Source, TargetColumn, takes_embedding
 from graphmover.cli.tables import print_scores
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def evaluate(
         Path | None,
         typer.Option(help="File of finished folds: after a kill, the same command resumes."),
     ] = None,
+    max_bytes: MaxBytes = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -51,7 +52,7 @@ def evaluate(
             known = ", ".join(paper_methods())
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--method")
 
-    data = read_graphs(source, target_column=target_column)
+    data = read_graphs(source, target_column=target_column, max_bytes=max_bytes)
     if data.target is None:
         raise ValueError(f"{data.name} has no target, expected a class for each graph")
     result = cross_validate(

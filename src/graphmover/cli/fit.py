@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli.options import FitGraphs, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli.options import FitGraphs, MaxBytes, Quiet, Source, TargetColumn, takes_embedding
 from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ def fit(
     embedding: RandomGraphEmbedding,
     target_column: TargetColumn = None,
     fit_graphs: FitGraphs = 10_000,
+    max_bytes: MaxBytes = None,
     quiet: Quiet = False,
 ) -> None:
     """Fit to a collection of graphs, and save the model."""
-    fit_to(embedding, source, fit_graphs, target_column, model, quiet=quiet)
+    fit_to(embedding, source, fit_graphs, target_column, model, max_bytes=max_bytes, quiet=quiet)
 
 
 def fit_to(
@@ -39,6 +40,7 @@ def fit_to(
     target_column: str | None,
     model: Path | None,
     *,
+    max_bytes: int | None,
     quiet: bool,
 ) -> tuple[Dataset, NDArray[np.float64]] | None:
     """Fit to a source, or to a sample of it, and save the model if it has a name.
@@ -54,7 +56,11 @@ def fit_to(
             require_model_name(model)
         require_writable(model)
     sample, n_graphs = sample_graphs(
-        source, most, random_state=embedding.random_state, target_column=target_column
+        source,
+        most,
+        random_state=embedding.random_state,
+        target_column=target_column,
+        max_bytes=max_bytes,
     )
     rows = None
     if embedding.gamma == "scale" and len(sample.graphs) == n_graphs:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from graphmover.cli.options import Json, Source, TargetColumn
+from graphmover.cli.options import Json, MaxBytes, Source, TargetColumn
 from graphmover.cli.tables import print_histogram
 
 if TYPE_CHECKING:
     from graphmover.datasets.summary import Spread, Summary
 
 
-def info(source: Source, target_column: TargetColumn = None, as_json: Json = False) -> None:
+def info(
+    source: Source,
+    target_column: TargetColumn = None,
+    max_bytes: MaxBytes = None,
+    as_json: Json = False,
+) -> None:
     """Describe a collection: sizes, labels, components, targets."""
     from graphmover.datasets.summary import summarise
 
-    summary = summarise(source, target_column=target_column)
+    summary = summarise(source, target_column=target_column, max_bytes=max_bytes)
     if as_json:
         print(json.dumps(summary.as_dict()))
     else:

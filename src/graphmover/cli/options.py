@@ -48,6 +48,14 @@ TargetColumn = Annotated[
 BatchSize = Annotated[
     int | None, typer.Option(min=1, help="Graphs in memory at a time.", show_default="10000")
 ]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="The most memory that reading SOURCE may take, in bytes.",
+        show_default="1 GB, or 1000 times the size of SOURCE",
+    ),
+]
 FitGraphs = Annotated[
     int,
     typer.Option(min=1, help="Fit to at most this many graphs, drawn evenly from the source."),

@@ -77,12 +77,14 @@ class Summary:
         return asdict(self)
 
 
-def summarise(source: Any, *, target_column: str | None = None) -> Summary:
+def summarise(
+    source: Any, *, target_column: str | None = None, max_bytes: int | None = None
+) -> Summary:
     """Summarise a collection of graphs.
 
     Parameters
     ----------
-    source, target_column
+    source, target_column, max_bytes
         What `iter_batches` takes.
 
     Examples
@@ -102,7 +104,7 @@ def summarise(source: Any, *, target_column: str | None = None) -> Summary:
     sizes: Counter[int] = Counter()
     degrees: Counter[int] = Counter()
     values: list[NDArray[np.float64]] = []
-    for batch in iter_batches(source, target_column=target_column):
+    for batch in iter_batches(source, target_column=target_column, max_bytes=max_bytes):
         graphs = batch.graphs
         summary.nodes.add(graphs.node_counts, summary.graphs)
         summary.edges.add(graphs.edge_counts, summary.graphs)

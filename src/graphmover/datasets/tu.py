@@ -128,24 +128,25 @@ def load_dataset(
     Dataset('TINY', 2 graphs, 2 classes)
     """
     path = locate(name_or_path, data_home, download=download)
-    limit = Limit(path, max_bytes)
-    with opened(path, max_bytes) as files:
+    with opened(path, Limit(path, max_bytes)) as files:
         n_bytes = sum(files.size(part) or 0 for part in PARTS)
         digest = files.digest() if n_bytes >= LEAST_BYTES else None
         dataset = load_parsed(files.name, digest) if digest else None
         if dataset is None:
-            dataset = _read_set(files, limit)
+            dataset = _read_set(files)
             if digest:
                 store_parsed(dataset, digest)
     return (dataset.graphs, dataset.target) if return_X_y else dataset
 
 
-def _read_set(files: TUFiles, limit: Limit) -> Dataset:
+def _read_set(files: TUFiles) -> Dataset:
     n_bytes = sum(files.size(part) or 0 for part in PARTS)
-    limit.require(_PER_CHARACTER * n_bytes, f"{n_bytes} bytes of text")
+    files.limit.require(_PER_CHARACTER * n_bytes, f"{n_bytes} bytes of text")
     ids = _read(files, "graph_indicator", "id", n_columns=1)[:, 0]
     target, n_graphs = _read_target(files, ids)
-    limit.require(graph_bytes(n_graphs, len(ids), 0), f"{n_graphs} graphs of {len(ids)} nodes")
+    files.limit.require(
+        graph_bytes(n_graphs, len(ids), 0), f"{n_graphs} graphs of {len(ids)} nodes"
+    )
     graph_of_node = ids - 1
     node_counts = np.bincount(graph_of_node, minlength=n_graphs)
     order = np.argsort(graph_of_node, kind="stable")
@@ -153,17 +154,15 @@ def _read_set(files: TUFiles, limit: Limit) -> Dataset:
     number_in_graph = np.empty(len(ids), np.int32)
     number_in_graph[order] = np.arange(len(ids)) - np.repeat(first_node, node_counts)
 
-    edges, edge_counts, line_order = _read_edges(
-        files, graph_of_node, number_in_graph, n_graphs, limit
-    )
+    edges, edge_counts, line_order = _read_edges(files, graph_of_node, number_in_graph, n_graphs)
     nodes, lines = (len(ids), "nodes"), (len(edges), "edges")
     graphs = GraphBatch.from_edges(
         node_counts,
         edge_counts,
         edges,
-        node_labels=_read_labels(files, "node_labels", nodes, order, limit),
+        node_labels=_read_labels(files, "node_labels", nodes, order),
         node_attributes=_read_attributes(files, "node_attributes", nodes, order),
-        edge_labels=_read_labels(files, "edge_labels", lines, line_order, limit),
+        edge_labels=_read_labels(files, "edge_labels", lines, line_order),
         edge_attributes=_read_attributes(files, "edge_attributes", lines, line_order),
     )
     return Dataset(files.name, graphs, target)
@@ -189,7 +188,7 @@ def _read_target(files: TUFiles, ids: Ids) -> tuple[NDArray[Any] | None, int]:
 
 
 def _read_edges(
-    files: TUFiles, graph_of_node: Ids, number_in_graph: Ids, n_graphs: int, limit: Limit
+    files: TUFiles, graph_of_node: Ids, number_in_graph: Ids, n_graphs: int
 ) -> tuple[Ids, Ints, Ints | slice]:
     """Return edges sorted by graph, their number in each, and the order of the file's rows.
 
@@ -198,7 +197,7 @@ def _read_edges(
     edges = _read(files, "A", "id", n_columns=2)
     n_nodes = len(graph_of_node)
     what = f"{n_graphs} graphs of {n_nodes} nodes and {len(edges)} lines of edges"
-    limit.require(graph_bytes(n_graphs, n_nodes, 2 * len(edges)), what)
+    files.limit.require(graph_bytes(n_graphs, n_nodes, 2 * len(edges)), what)
     if len(edges) and not (edges.min() >= 1 and edges.max() <= n_nodes):
         row = int(np.argmax(((edges < 1) | (edges > n_nodes)).any(axis=1)))
         _reject_row(files, "A", row, f"edge {_pair(edges, row)}, but nodes are 1 to {n_nodes}")
@@ -216,13 +215,15 @@ def _read_edges(
 
 
 def _read_labels(
-    files: TUFiles, part: str, due: tuple[int, str], order: Ints | slice, limit: Limit
+    files: TUFiles, part: str, due: tuple[int, str], order: Ints | slice
 ) -> NDArray[Any] | None:
     if files.size(part) is None:
         return None
     table = _read(files, part, "integer", due=due)
     if table.shape[1] > 1:
-        limit.require(PER_OBJECT * (len(table) + table.size), f"{table.size} labels in tuples")
+        files.limit.require(
+            PER_OBJECT * (len(table) + table.size), f"{table.size} labels in tuples"
+        )
     return as_labels(table[order])
 
 

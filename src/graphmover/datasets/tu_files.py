@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Protocol, cast
 
+from graphmover.io.limits import Limit
+
 #: What follows NAME in the names of the files that are read.
 PARTS = (
     "A",
@@ -42,15 +44,13 @@ _BLOCK = 1 << 22
 #: Compressed bytes read at a time: LZMA and bzip2 decompress all of them at once, and 4 KiB may
 #: expand to 80 MB.
 _COMPRESSED_BLOCK = 1 << 12
-#: Files larger than _LARGE bytes with a compression ratio above _MAX_RATIO are rejected as zip
-#: bombs. The largest ratio found in real data sets is 35.
-_LARGE, _MAX_RATIO = 1 << 26, 100
 
 
 class TUFiles(Protocol):
     """The files of one data set."""
 
     name: str
+    limit: Limit
 
     def file(self, part: str) -> str:
         """Return the name of a file, for messages."""
@@ -68,8 +68,8 @@ class TUFiles(Protocol):
 class FolderFiles:
     """A data set in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, limit: Limit) -> None:
+        self._folder, self.limit = folder, limit
         names = [path.name for path in folder.glob("*_A.txt")]
         self.name = _only_name(names, folder, preferred=folder.resolve().name)
 
@@ -104,8 +104,8 @@ class FolderFiles:
 class ZipFiles:
     """A data set in a zip."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: Path, max_bytes: int | None = None) -> None:
-        self._archive, self._zip, self._max_bytes = archive, path, max_bytes
+    def __init__(self, archive: zipfile.ZipFile, path: Path, limit: Limit) -> None:
+        self._archive, self._zip, self.limit = archive, path, limit
         self._members: dict[str, zipfile.ZipInfo] = {}
         folders: dict[str, list[str]] = {}
         for info in archive.infolist():
@@ -137,13 +137,6 @@ class ZipFiles:
     def pieces(self, part: str) -> Iterator[bytes]:
         """Yield the content of a file in pieces."""
         info = self._members[f"{self._prefix}_{part}.txt"]
-        stored = min(info.compress_size, self._zip.stat().st_size)
-        most = self._max_bytes or max(_LARGE, _MAX_RATIO * stored)
-        if info.file_size > most:
-            raise ValueError(
-                f"{self.file(part)}: {info.file_size} bytes compressed to {stored}, like a zip "
-                f"bomb; if you trust the zip, pass max_bytes, or unpack it and load the folder"
-            )
         with _naming(self.file(part)), self._archive.open(info) as opened_member:
             stream = cast(zipfile.ZipExtFile, opened_member)
             held: list[bytes] = []
@@ -168,16 +161,16 @@ def file_digest(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, max_bytes: int | None = None) -> Iterator[TUFiles]:
+def opened(path: Path, limit: Limit) -> Iterator[TUFiles]:
     """Open a data set in a folder or a zip."""
     if path.is_dir():
-        yield FolderFiles(path)
+        yield FolderFiles(path, limit)
         return
     with path.open("rb") as stream:
         with _naming(str(path)):
             archive = zipfile.ZipFile(stream)
         with archive:
-            yield ZipFiles(archive, path, max_bytes)
+            yield ZipFiles(archive, path, limit)
 
 
 @contextmanager

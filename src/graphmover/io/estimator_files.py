@@ -56,6 +56,7 @@ class FilesMixin:
         batch_size: int | None = None,
         target_column: str | None = None,
         resume: bool = True,
+        max_bytes: int | None = None,
     ) -> tuple[int, int]:
         """Embed a collection that need not fit in memory, and write the vectors to a file.
 
@@ -80,6 +81,8 @@ class FilesMixin:
             See `iter_batches`.
         resume : bool
             False discards what an earlier call left.
+        max_bytes : int, optional
+            See `iter_batches`.
 
         Returns
         -------
@@ -106,7 +109,9 @@ class FilesMixin:
         >>> bool((written == embedding.transform(data.graphs)).all())
         True
         """
-        return self._write_vectors(source, output, batch_size, target_column, resume=resume)
+        return self._write_vectors(
+            source, output, batch_size, target_column, resume=resume, max_bytes=max_bytes
+        )
 
     def _write_vectors(
         self,
@@ -117,6 +122,7 @@ class FilesMixin:
         *,
         resume: bool = True,
         known: Floats | None = None,
+        max_bytes: int | None = None,
     ) -> tuple[int, int]:
         """Do what `transform_to` promises; ``known`` are the rows of all graphs, if at hand."""
         check_is_fitted(self)
@@ -137,7 +143,7 @@ class FilesMixin:
             return rows
 
         n_rows = write_rows(
-            iter_batches(source, batch_size, target_column=target_column),
+            iter_batches(source, batch_size, target_column=target_column, max_bytes=max_bytes),
             rows_of,
             output,
             names=names,
