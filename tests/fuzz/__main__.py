@@ -1,0 +1,8 @@
+"""``python -m fuzz`` in the folder tests."""
+
+import sys
+
+from fuzz.run import main
+
+if __name__ == "__main__":
+    sys.exit(main())
