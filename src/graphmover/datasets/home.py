@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from graphmover._utils.files import replacing
 from graphmover.datasets.catalogue import DatasetInfo, catalogue, did_you_mean, is_in_catalogue
 from graphmover.datasets.tu_files import file_digest, opened
+from graphmover.io.limits import Limit
 
 #: Tried in this order. The first is the collection's own server; the second, a repository of
 #: public research code pinned to one commit, has the smaller data sets.
@@ -222,7 +223,7 @@ def _require_graphs(draft: Path, expected: int) -> None:
     """Reject a set that has not as many graphs as the catalogue says."""
     from graphmover.datasets.numbers import BadLineError, read_table
 
-    with opened(draft) as files:
+    with opened(draft, Limit(draft)) as files:
         has_classes = files.size("graph_labels") is not None
         part = "graph_labels" if has_classes else "graph_attributes"
         if files.size(part) is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from graphmover._utils.checks import require_whole
+from graphmover._utils.checks import require_integer
 
 #: Without ``max_bytes``, reading may take this much, or this many times the size of the file.
 LEAST_LIMIT = 10**9
@@ -50,7 +50,7 @@ class Limit:
 def check_max_bytes(max_bytes: int | None) -> None:
     """Reject a ``max_bytes`` that is neither None nor a positive integer."""
     if max_bytes is not None:
-        require_whole("max_bytes", max_bytes, least=1)
+        require_integer("max_bytes", max_bytes, least=1)
 
 
 def graph_bytes(n_graphs: int, n_nodes: int, n_entries: int) -> int:

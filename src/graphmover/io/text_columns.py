@@ -42,9 +42,9 @@ def kind_of_targets(texts: Iterable[str | None]) -> Callable[[str], Any]:
     for text in texts:
         if not text or text in _MISSING:
             continue
-        is_whole = is_integer(text)
+        is_canonical = is_integer(text)
         are_exact = are_exact and is_real(text)
-        if kind is not float and is_whole:
+        if kind is not float and is_canonical:
             kind = int
         elif are_exact:
             kind = float
@@ -73,5 +73,5 @@ def is_real(text: str) -> bool:
     value = float(text)
     if match[5] or not math.isfinite(value):  # spelled out, or overflowing
         return bool(match[5])
-    is_whole = match[2] and not (match[3] or match[4])
-    return not is_whole or int(value) == int(text)
+    is_canonical = match[2] and not (match[3] or match[4])
+    return not is_canonical or int(value) == int(text)
