@@ -13,15 +13,15 @@ demo: $(VENV)/.demo ## embed, classify and plot six families of random graphs
 	$(BIN)/graphmover demo
 
 test: check ## linters, types and all tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto -m "slow or not slow"
 
 test-gpu: $(VENV)/.gpu ## the tests that need an NVIDIA GPU
 	$(BIN)/python -m pytest -m gpu
 
 check: check-lint check-format check-types ## linters and types
 
-check-fast: check ## linters, types and the tests not marked slow or gpu
-	$(BIN)/python -m pytest -n auto -m "not slow and not gpu"
+check-fast: check ## linters, types and the tests not marked slow
+	$(BIN)/python -m pytest -n auto
 
 check-lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent.parent / "experiments"
 FIGURES = {
     "varying_r": ["varying_r-families"],

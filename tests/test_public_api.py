@@ -41,6 +41,7 @@ def seconds_to_run(code):
     return min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(3))
 
 
+@pytest.mark.slow
 def test_import_costs_no_more_than_numba_and_scikit_learn():
     everything = "import graphmover as gm; [getattr(gm, name) for name in gm.__all__]"
     assert seconds_to_run(everything) < 1.25 * seconds_to_run("import numba, sklearn.base") + 0.2

@@ -14,6 +14,8 @@ from sklearn.utils.validation import validate_data
 import graphmover as gm
 from graphmover import embedding as module
 
+pytestmark = pytest.mark.slow
+
 
 class RowsAsGraphs(gm.RandomGraphEmbedding):
     """Row x becomes a complete graph on the features, edge weight exp(-|x_i - x_j|)."""

@@ -17,6 +17,8 @@ from real_data import real_dataset
 import graphmover as gm
 from graphmover.cli.words import OPTION_OF
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
 COMMANDS = ["demo", "embed", "fit", "evaluate", "convert", "info", "datasets"]
 

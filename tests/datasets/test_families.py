@@ -95,6 +95,7 @@ def test_global_structure_tells(families):
     assert cross_val_score(forest, X, families.target, cv=5).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_laplacian_eigenvectors_tell(families):
     X = []
     for graph in families.graphs:

@@ -74,6 +74,7 @@ numerals = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(rows=st.lists(st.tuples(numerals, numerals), min_size=1))
 @example(rows=[("1e22", "1e23"), ("9007199254740991", "9007199254740993"), ("-0.0", "5e-324")])

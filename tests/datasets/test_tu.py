@@ -495,6 +495,7 @@ def test_real_sets(name):
         assert values is None or len(values) == len(data.graphs.indices)
 
 
+@pytest.mark.slow
 def test_collab_in_bounded_memory(tmp_path):
     code = """
 import resource, sys
@@ -517,6 +518,7 @@ print(sizes(data), peak if sys.platform == "darwin" else 1024 * peak, sep=";")
     assert int(peak) < 3e9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in REAL if name != "COLLAB"])
 def test_pytorch_geometric_reads_the_same_graphs(tmp_path, name):
     pytest.importorskip("torch_geometric")

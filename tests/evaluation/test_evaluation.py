@@ -20,6 +20,7 @@ from graphmover.evaluation import (
 from graphmover.evaluation.fingerprints import code_of
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_threads_nor_on_larger_runs(labelled, data):
     def rows(n_jobs, **options):
         result = evaluate(labelled, data.target, methods(), n_folds=3, n_jobs=n_jobs, **options)

@@ -13,6 +13,8 @@ import graphmover as gm
 from graphmover.evaluation import EMDKernel, Method, evaluate, paper_methods
 from graphmover.evaluation.checkpoint import Checkpoint
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 
 

@@ -195,6 +195,7 @@ def _parameters(scale=3):
     }
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_every_process():
     program = (
         "import test_sklearn_estimators as t; print(t.digest(t.description(t._parameters()), 8))"

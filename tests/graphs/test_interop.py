@@ -822,6 +822,7 @@ garbage = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(garbage)
 def test_garbage_raises_type_or_value_errors_only(graphs):

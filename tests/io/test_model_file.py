@@ -241,6 +241,7 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, graphs):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_fuzzed_models(tmp_path):
     for index in range(300):
         assert attack(np.random.default_rng([0, index]), tmp_path) is None, f"attack {index}"

@@ -88,6 +88,7 @@ print(" ".join(sorted({outcome.replace(" ", "_") for outcome in outcomes})), len
 """
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("extension", ["npy", "csv"])
 def test_processes_that_write_one_file_do_not_mix(model, expected, tmp_path, extension):
@@ -488,6 +489,7 @@ def test_a_target_that_some_graphs_lack_is_found_at_once(model, data, tmp_path):
         part.append(np.zeros((3, 4)), None, "source")
 
 
+@pytest.mark.slow
 def test_fuzzed_checkpoints(tmp_path):
     for index in range(150):
         assert attack(np.random.default_rng([0, index]), tmp_path) is None, f"attack {index}"

@@ -191,6 +191,7 @@ model.transform_to(sys.argv[2], sys.argv[3], batch_size=20)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", ["npy", "parquet"])
 def test_a_killed_process_resumes_to_the_same_bytes(tmp_path, extension):
     """SIGKILL at arbitrary moments, twice."""
@@ -264,6 +265,7 @@ def test_a_source_with_some_targets_missing_is_named(tmp_path):
         sample_graphs(tmp_path / "x.jsonl", 5, batch_size=1)
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(tmp_path):
     """Four times the graphs take no more memory."""
     pytest.importorskip("pyarrow")

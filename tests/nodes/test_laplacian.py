@@ -160,6 +160,7 @@ HARD = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 9), st.booleans(), st.booleans()
@@ -439,6 +440,7 @@ def test_other_graphs_and_threads_change_no_bit():
     )
 
 
+@pytest.mark.slow
 def test_compiled_code_from_the_cache_finds_lapack_again():
     program = (
         "import numpy as np, graphmover as gm;"

@@ -23,6 +23,7 @@ def nvrtc():
     return ctypes.CDLL(str(libraries[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("file", _cuda_kernels.SOURCES)
 def test_nvrtc_compiles_without_a_warning(file, architecture):
