@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo test test-gpu check check-fast check-lint check-format check-types format \
-  bench experiments release-check clean
+  fuzz bench experiments release-check clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ test: check ## linters, types and all tests
 
 test-gpu: $(VENV)/.gpu ## the tests that need an NVIDIA GPU
 	$(BIN)/python -m pytest -m gpu
+
+fuzz: $(VENV)/.dev ## read thousands of damaged files of every format (about 15 minutes)
+	cd tests && ../$(BIN)/python -m fuzz
 
 check: check-lint check-format check-types ## linters and types
 

@@ -178,7 +178,8 @@ def _naming(file: str) -> Iterator[None]:
     try:
         yield
     except BROKEN as error:
-        raise ValueError(f"{file} cannot be read: {error or type(error).__name__}") from error
+        reason = str(error)[:200] or type(error).__name__  # a name in a zip may be of any length
+        raise ValueError(f"{file} cannot be read: {reason}") from error
 
 
 def _require_inside(member: str, path: Path) -> None:

@@ -22,6 +22,8 @@ Item = TypeVar("Item")
 #: The default name of the column, or attribute of a graph, that is the target.
 TARGET = "target"
 
+_LONGEST_MESSAGE = 1000
+
 
 @contextmanager
 def naming(file: str | os.PathLike[str], first: int = 0) -> Iterator[None]:
@@ -30,6 +32,8 @@ def naming(file: str | os.PathLike[str], first: int = 0) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         message = re.sub(r"^graph (\d+)", lambda m: f"graph {int(m[1]) + first}", str(error))
+        if len(message) > _LONGEST_MESSAGE:  # it shows a value of any length
+            message = f"{message[:_LONGEST_MESSAGE]} ..."
         kind = TypeError if isinstance(error, TypeError) else ValueError
         is_named = os.fspath(file) in message and not message.startswith("graph ")
         raise kind(message if is_named else f"{os.fspath(file)}: {message}") from error

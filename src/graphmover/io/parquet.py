@@ -155,7 +155,7 @@ def _check_row_group(group: Any, number: int, leaves: list[_Leaf], limit: Limit)
         chunk = group.column(leaf.position)
         n_stored = chunk.total_uncompressed_size
         if min(group.num_rows, count, n_stored) < 0:
-            raise ValueError(f"row group {number} declares negative sizes of {leaf.path}")
+            raise ValueError(f"{limit.source}: row group {number} declares negative sizes")
         n_parents = group.num_rows if leaf.is_per_graph else n_lists
         n_values = max(count, n_parents * leaf.list_size if leaf.list_size > 1 else 0)
         n_bytes = n_values * leaf.n_bytes + n_stored
