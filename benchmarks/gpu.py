@@ -27,8 +27,7 @@ from graphmover.nodes.embed import NodeRecipe, node_codes
 from graphmover.nodes.masses import node_degrees, node_masses
 from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.random_graphs import sample_random_graphs
-from graphmover.transport.cuda import engine as _cuda
-from graphmover.transport.cuda import schedule as _cuda_plan
+from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import prepare_on_device
 
 PARTS = ("kernel", "pipeline", "million", "auto", "agreement", "peers")
@@ -57,7 +56,7 @@ def sides(graphs, n_random, most_nodes, labels="auto"):
 
 def on_device(nodes):
     labels = np.empty(0, np.int64) if nodes.labels is None else nodes.labels
-    return _cuda.prepare(nodes.points, nodes.masses, nodes.offsets, labels)
+    return engine.prepare(nodes.points, nodes.masses, nodes.offsets, labels)
 
 
 def device_ms(function, rounds=7):
@@ -97,8 +96,8 @@ def kernel():
             n_random = max(512, 2**21 // len(graphs) // 2 * 2)
             nodes, drawn = sides(graphs, n_random, most_nodes)
             x, y = on_device(nodes), on_device(drawn)
-            ms = device_ms(lambda: _cuda.solve(x, y))
-            out, again = _cuda.solve(x, y)
+            ms = device_ms(lambda: engine.solve(x, y))
+            out, again = engine.solve(x, y)
             some = drawn[: max(8, int(2e5 // len(graphs)))]
             gm.earth_movers_distance(nodes[:3], some[:8], n_jobs=-1)
             start = time.perf_counter()
@@ -133,13 +132,13 @@ def pipeline():
         points = eigenvectors(Work(graphs, degrees, 6))
         arrays = points, cp.asarray(masses), graphs.offsets, cp.asarray(labels)
         x = prepare_on_device(*arrays)
-        distances = _cuda.distances_on_device(x, y)
+        distances = engine.distances_on_device(x, y)
         out = np.empty(distances.shape)
         parts = [
             host_arrays,
             lambda: eigenvectors(Work(graphs, degrees, 6)),
             lambda: prepare_on_device(*arrays),
-            lambda: _cuda.distances_on_device(x, y),
+            lambda: engine.distances_on_device(x, y),
             lambda: cp.exp(distances * -model.gamma_),
             lambda: distances.get(out=out),
             lambda: model.transform(graphs),
@@ -258,8 +257,8 @@ def auto():
 def solve_once(name, most_nodes, n_random):
     nodes, drawn = sides(load(name), n_random, most_nodes)
     x, y = on_device(nodes), on_device(drawn)
-    out, again = _cuda.solve(x, y)
-    first = _cuda_plan.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)[0]
+    out, again = engine.solve(x, y)
+    first = schedule.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)[0]
     print(
         f"{name}, D_max {most_nodes}: {out.size} problems, {int(again.sum())} again; the first "
         f"launch: {first.n_problems}, {first.places} a warp, to {first.rows} x {first.sinks} nodes"
@@ -360,7 +359,7 @@ def peers():
     nci1 = sides(load("NCI1"), 512, 10, labels=False)
     for name, (xs, ys) in (("30 x 10", (x[:2000], y[:1000])), ("NCI1, D_max 10, no labels", nci1)):
         gx, gy = on_device(xs), on_device(ys)
-        ms = device_ms(lambda: _cuda.solve(gx, gy))
+        ms = device_ms(lambda: engine.solve(gx, gy))
         rate = len(xs) * len(ys) / ms / 1e3
         print(f"ours, exact, {name}: {rate:.1f} M/s", flush=True)
         if importlib.util.find_spec("ot") is None:

@@ -18,7 +18,7 @@ import graphmover as gm
 from graphmover._utils.cuda import gpu_available
 from graphmover.backends import BACKENDS
 from graphmover.nodes.embed import NodeRecipe
-from graphmover.transport.cuda import schedule as _cuda_plan
+from graphmover.transport.cuda import schedule
 
 pytestmark = [
     pytest.mark.gpu,
@@ -120,7 +120,7 @@ def test_many_chunks_give_the_same_bits(monkeypatch):
     graphs = gm.make_graph_families(300, random_state=0, return_X_y=True)[0]
     model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
     at_once = model.transform(graphs)
-    monkeypatch.setattr(_cuda_plan, "_MOST_AT_ONCE", 2**18)
+    monkeypatch.setattr(schedule, "_MOST_AT_ONCE", 2**18)
     np.testing.assert_array_equal(model.transform(graphs), at_once)
 
 
@@ -154,7 +154,7 @@ def test_ctrl_c_frees_the_device(what, monkeypatch):
     gc.collect()
     pool.free_all_blocks()
     before = pool.used_bytes()
-    monkeypatch.setattr(_cuda_plan, "_MOST_AT_ONCE", 2**19)
+    monkeypatch.setattr(schedule, "_MOST_AT_ONCE", 2**19)
     monkeypatch.setattr("graphmover._utils.parallel._progress_bar", interrupted)
     with pytest.raises(KeyboardInterrupt):
         if what == "distances":

@@ -1,4 +1,4 @@
-// Solve with costs of 18 bits, then prove that the flow is optimal for costs of 48 bits.
+// Solve with costs of 18 bits, then prove that the flow is optimal for costs of 48 bits, up to PROVEN.
 
 // The integer costs of a guess, from single-precision points.
 template <typename S>

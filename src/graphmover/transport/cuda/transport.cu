@@ -8,8 +8,8 @@
 //
 // Guess and prove. `guess` solves with costs of 18 bits: half the memory, so twice the warps in
 // flight, and one instruction where 64 bits need two. Then it computes the costs again, exactly
-// as the CPU does, to 48 bits, and proves that the flow found is optimal for these: that no cycle
-// of the residual graph has a negative cost. A problem without that proof, with masses above 31
+// as the CPU does, to 48 bits, and proves that the flow found is optimal for these up to 1e-11 of
+// the distance: no cycle of the residual graph gains more. A problem without that proof, with masses above 31
 // bits, or with a distance so small that it needs finer integer costs, goes on the list `again`.
 // `solve_exactly` solves those with 64 bits throughout. Problems with more than 32 sinks are left
 // to `solve_many_sinks`: one problem per warp, as in `cpu/many_sinks.py`.
