@@ -121,7 +121,7 @@ def embed_large(
         eigenspaces, last = _leading_eigenspaces(spectrum, d, tolerance)
         # Components whose next eigenvalue could belong to the last eigenspace, or before it.
         unsolved = [
-            (component, len(component.pairs.values) + 1)
+            (component, _more_than(len(component.pairs.values), classes.branches))
             for component in solvable
             if component.pairs.lower_bound <= last + tolerance and component.pairs.lower_bound < inf
         ]
@@ -171,9 +171,19 @@ def _unsolved_branches(
         if root not in known:
             parent = int(branches.parent[root])
             known[root] = _Part(branches.nodes(root), parent, branches.multiplicity(root))
-        if count > len(known[root].pairs.values):
-            unsolved.append((known[root], count))
+        n_known = len(known[root].pairs.values)
+        if count > n_known:
+            unsolved.append((known[root], max(count, _more_than(n_known, branches))))
     return unsolved
+
+
+def _more_than(n_known: int, branches: Branches | None) -> int:
+    """Return how many eigenpairs to ask for next.
+
+    The eigenvalues of a graph and of its branches alternate. Where many are closer than the
+    tolerance, each of the two would ask the other for one more, again and again.
+    """
+    return n_known + 1 if branches is None else n_known + max(1, n_known // 2)
 
 
 def _leading_eigenspaces(
