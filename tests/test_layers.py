@@ -51,6 +51,7 @@ ORDER = [
     "datasets.tu",
     "datasets.families",
     "io.chunks",
+    "io.parquet_footer",
     "io.parquet",
     "io.edge_csv",
     "io.networkx_files",

@@ -1,6 +1,7 @@
 """Mutated JSON lines: other values anywhere in node-link objects, or other bytes."""
 
 import json
+from copy import deepcopy
 
 from fuzz.mutations import finding, mutated_bytes, mutated_text, one_of
 
@@ -55,16 +56,16 @@ def other_values(rng, lines):
         if kind == 0 and container:
             del container[key]
         elif kind == 1 and isinstance(container, list):
-            container.append(container[key])
+            container.append(deepcopy(container[key]))
         elif kind == 2 and isinstance(container, dict):
             container[one_of(rng, ["links", "edges", "key", "id", "label", "graph", "target"])] = (
-                one_of(rng, VALUES)
+                deepcopy(one_of(rng, VALUES))
             )
         elif kind == 3:
             found = one_of(rng, places(lines, []))
-            container[key] = json.loads(json.dumps(found[0][found[1]]))
+            container[key] = deepcopy(found[0][found[1]])
         else:
-            container[key] = one_of(rng, VALUES)
+            container[key] = deepcopy(one_of(rng, VALUES))
     return lines
 
 
@@ -80,7 +81,7 @@ def deep(rng):
 def attack(rng, folder):
     """Read one mutated file; return what went wrong, or None."""
     source = folder / "x.jsonl"
-    lines = json.loads(json.dumps(LINES))
+    lines = deepcopy(LINES)
     text = b"\n".join(json.dumps(line).encode() for line in lines)
     kind = rng.integers(10)
     if kind == 0:

@@ -168,3 +168,43 @@ def test_messages_show_a_part_of_long_values(tmp_path):
     with pytest.raises(ValueError, match=r"x.jsonl, line 1") as caught:
         gm.read_graphs(tmp_path / "x.jsonl")
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 40])
+def test_footers_are_read_as_pyarrow_reads_them(tmp_path, n_groups):
+    from graphmover.io.parquet_footer import row_groups
+
+    path = tmp_path / "x.parquet"
+    gm.write_graphs(gm.make_graph_families(40, random_state=0), path, batch_size=-(-40 // n_groups))
+    metadata = pq.read_metadata(path)
+    groups = row_groups(path)
+    assert len(groups) == metadata.num_row_groups
+    for number, group in enumerate(groups):
+        theirs = metadata.row_group(number)
+        assert group.n_rows == theirs.num_rows
+        for index, chunk in enumerate(group.chunks):
+            column = theirs.column(index)
+            sizes = column.num_values, column.total_uncompressed_size
+            assert (chunk.n_values, chunk.n_bytes) == sizes
+            assert len(chunk.encodings) == len(set(column.encodings))
+
+
+def test_damaged_statistics_do_not_abort(tmp_path):
+    """pyarrow ends the process when it is asked for the metadata of such a column."""
+    path = tmp_path / "x.parquet"
+    table = gm.make_graph_families(6, random_state=0).graphs.to_arrow()
+    pq.write_table(table, path)
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    start = len(content) - 8 - length
+    n_rejected = 0
+    for at in range(start, len(content) - 8):  # every byte of the footer
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                gm.read_graphs(path)
+        except (TypeError, ValueError) as error:
+            assert "x.parquet" in str(error)
+            n_rejected += 1
+    assert n_rejected > 20

@@ -16,12 +16,11 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import TARGET, naming, require_one_column, text_array
 from graphmover.io.limits import PER_OBJECT, Limit, graph_bytes
+from graphmover.io.parquet_footer import DELTA_BYTE_ARRAY, DICTIONARIES, RowGroup, row_groups
 
 _TARGET_NAMES = b"graphmover.target_names"
 #: Arrow's levels and offsets of lists, for each value.
 _PER_LEVELS = 12
-#: Encodings of texts that Arrow can read without expanding them.
-_DICTIONARIES = {"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"}
 #: What pyarrow raises on damaged files beside its own exceptions.
 _BROKEN = (UnicodeDecodeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError)
 
@@ -70,9 +69,12 @@ def _batches(
             path, metadata=metadata, read_dictionary=texts, page_checksum_verification=True
         )
 
-    texts = [leaf.path for leaf in leaves if _has_dictionary(metadata, leaf)]
+    declared = row_groups(path)
+    if any(len(group.chunks) != metadata.num_columns for group in declared):
+        raise ValueError(f"{path} cannot be read as Parquet: a row group lacks columns")
+    texts = [leaf.path for leaf in leaves if _has_dictionary(declared, leaf)]
     with opened([]) as plain, opened(texts) as as_dictionary:
-        for groups, may_expand in _runs(metadata, leaves, limit):
+        for groups, may_expand in _runs(declared, leaves, limit):
             options = {"row_groups": groups, "columns": columns, "use_threads": False}
             n_done = 0
             if may_expand:
@@ -90,12 +92,14 @@ def _batches(
                 n_read += len(rows)
 
 
-def _runs(metadata: Any, leaves: list[_Leaf], limit: Limit) -> Iterator[tuple[list[int], bool]]:
+def _runs(
+    declared: list[RowGroup], leaves: list[_Leaf], limit: Limit
+) -> Iterator[tuple[list[int], bool]]:
     """Yield row groups to read together, and whether their texts may expand beyond the limit."""
     run: list[int] = []
     n_bytes = 0
-    for number in range(metadata.num_row_groups):
-        expanded = _check_row_group(metadata.row_group(number), number, leaves, limit)
+    for number, group in enumerate(declared):
+        expanded = _check_row_group(group, number, leaves, limit)
         if run and n_bytes + expanded > limit.most:
             yield run, False
             run, n_bytes = [], 0
@@ -142,25 +146,25 @@ def _leaves(metadata: Any, columns: list[str]) -> list[_Leaf]:
     return leaves
 
 
-def _check_row_group(group: Any, number: int, leaves: list[_Leaf], limit: Limit) -> int:
+def _check_row_group(group: RowGroup, number: int, leaves: list[_Leaf], limit: Limit) -> int:
     """Compare what a row group declares with what is stored, before anything is decoded.
 
     Repeated values are stored once, with their number, so 1 kB may declare 10**8 of them. Return
     how much memory the values may take if all texts are as long as a text can be.
     """
-    counts = [group.column(leaf.position).num_values for leaf in leaves]
+    counts = [group.chunks[leaf.position].n_values for leaf in leaves]
     n_lists = max([n for n, leaf in zip(counts, leaves, strict=True) if leaf.list_size == 1] or [0])
     expanded = 0
     for count, leaf in zip(counts, leaves, strict=True):
-        chunk = group.column(leaf.position)
-        n_stored = chunk.total_uncompressed_size
-        if min(group.num_rows, count, n_stored) < 0:
+        chunk = group.chunks[leaf.position]
+        n_stored = chunk.n_bytes
+        if min(group.n_rows, count, n_stored) < 0:
             raise ValueError(f"{limit.source}: row group {number} declares negative sizes")
-        n_parents = group.num_rows if leaf.is_per_graph else n_lists
+        n_parents = group.n_rows if leaf.is_per_graph else n_lists
         n_values = max(count, n_parents * leaf.list_size if leaf.list_size > 1 else 0)
         n_bytes = n_values * leaf.n_bytes + n_stored
         longest = n_values * n_stored if leaf.is_text else 0
-        if "DELTA_BYTE_ARRAY" in chunk.encodings:  # a text may repeat the one before it
+        if DELTA_BYTE_ARRAY in chunk.encodings:  # a text may repeat the one before it
             n_bytes = longest
         what = f"row group {number}, which declares {n_values} values of {leaf.path},"
         limit.require(n_bytes, what)
@@ -168,13 +172,10 @@ def _check_row_group(group: Any, number: int, leaves: list[_Leaf], limit: Limit)
     return expanded
 
 
-def _has_dictionary(metadata: Any, leaf: _Leaf) -> bool:
+def _has_dictionary(declared: list[RowGroup], leaf: _Leaf) -> bool:
     """Return whether all row groups hold a column's texts in a way that Arrow reads as one."""
-    groups = range(metadata.num_row_groups)
-    return leaf.is_text and all(
-        _DICTIONARIES.issuperset(metadata.row_group(group).column(leaf.position).encodings)
-        for group in groups
-    )
+    chunks = [group.chunks[leaf.position] for group in declared]
+    return leaf.is_text and all(DICTIONARIES.issuperset(chunk.encodings) for chunk in chunks)
 
 
 def _table_bytes(table: Any) -> tuple[int, str]:
