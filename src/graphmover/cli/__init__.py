@@ -31,7 +31,7 @@ _INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 app = typer.Typer(
     pretty_exceptions_enable=False,
-    help="Random Graph Embeddings: collections of graphs into vectors.",
+    help="Random Graph Embeddings: turn collections of graphs into vectors.",
 )
 
 

@@ -22,7 +22,7 @@ def demo(
         Path | None,
         typer.Option(
             help="Where to save the picture (.png, .svg, .pdf).",
-            show_default="graphmover-demo.png, if matplotlib is there",
+            show_default="graphmover-demo.png, if matplotlib is installed",
         ),
     ] = None,
     jobs: Jobs = -1,

@@ -32,7 +32,9 @@ def evaluate(
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other shuffles.")] = 1,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="File of finished folds: after a kill, the same command resumes."),
+        typer.Option(
+            help="Save finished folds to this file; if interrupted, run the same command to resume."
+        ),
     ] = None,
     max_bytes: MaxBytes = None,
     as_json: Json = False,

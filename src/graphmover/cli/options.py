@@ -58,7 +58,9 @@ MaxBytes = Annotated[
 ]
 FitGraphs = Annotated[
     int,
-    typer.Option(min=1, help="Fit to at most this many graphs, drawn evenly from the source."),
+    typer.Option(
+        min=1, help="Fit to at most this many graphs, drawn uniformly at random from the source."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, _option("verbose")]

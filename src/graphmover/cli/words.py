@@ -21,6 +21,7 @@ OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} |
     "n_folds": "--folds",
     "n_repeats": "--repeats",
     "n_graphs": "--graphs",
+    "max_bytes": "--max-bytes",
     "resume": "--restart",
 }
 _VALUES = {"True": "yes", "False": "no"}
