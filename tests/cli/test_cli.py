@@ -111,8 +111,7 @@ def test_demo_without_matplotlib(tmp_path):
     assert "RGE(ASG), D_max = 20, d = 4, R = 8" in answer.stdout
     assert "Picture" not in answer.stdout
     assert answer.stderr.endswith(
-        "graphmover: no picture drawn: figures need matplotlib: "
-        "pip install 'graphmover[figures]'\n"
+        "graphmover: no picture drawn: figures need matplotlib: pip install 'graphmover[figures]'\n"
     )
     answer = run(*small, "--picture", "p.png", **options)
     assert (answer.returncode, answer.stdout) == (1, "")

@@ -282,7 +282,7 @@ def test_a_zip_that_is_not_there_but_whose_name_is(tmp_path):
 def test_a_folder_is_no_name(tmp_path, monkeypatch):
     write_folder(tmp_path / "TINY")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"in the working directory, write \./TINY\.$"):
+    with pytest.raises(FileNotFoundError, match=r"in the working directory, pass \./TINY\.$"):
         load_dataset("TINY", data_home=tmp_path / "home")
     check_tiny(load_dataset("./TINY"))
 

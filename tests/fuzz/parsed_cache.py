@@ -20,14 +20,10 @@ def sample(rng):
         graphs.indices,
         node_labels=parsed.as_labels(rng.integers(3, size=(n, rng.integers(1, 3)))),
         node_attributes=rng.random((n, 2)),
-    )
-    return gm.Dataset(
-        "sample",
-        graphs,
-        rng.integers(2, size=len(graphs)),
         edge_labels=parsed.as_labels(rng.integers(3, size=(m, rng.integers(1, 3)))),
         edge_attributes=rng.random((m, 1)),
     )
+    return gm.Dataset("sample", graphs, rng.integers(2, size=len(graphs)))
 
 
 def wild_numbers(rng, array):

@@ -45,11 +45,10 @@ def test_ctrl_c_does_not_wait_for_chunks_and_their_memory_is_released(monkeypatc
             chunks.work_on, np.ones(9, int), most=1, n_jobs=2, progress="w", release=chunks.release
         )
     assert 1 in chunks.held
-    assert len(chunks.released) == 1
-    assert not chunks.all_released.is_set()
+    assert not chunks.released  # that would wait for the chunks that are still running
     chunks.proceed.set()
     assert chunks.all_released.wait(10)
-    assert len(chunks.released) <= 3  # two threads: at most two chunks were running
+    assert len(chunks.released) <= 2  # two threads: at most two chunks were running
 
 
 @pytest.mark.parametrize("in_another_thread", [False, True])
