@@ -96,6 +96,7 @@ def test_3_deterministic(name, monkeypatch):
     assert (fitted(graphs, n_jobs=2).transform(graphs) == expected).all()
 
 
+@pytest.mark.slow
 def test_3_deterministic_in_every_process():
     """Labels are strings, whose built-in hashes differ between processes."""
     program = """
@@ -124,6 +125,7 @@ def test_4_positive_semi_definite(name, variant):
     assert np.abs(kernel - kernel.T).max() <= 1e-15 * values[-1]
 
 
+@pytest.mark.slow
 def test_5_bounded_memory():
     """Eight times the graphs take no more memory beyond the input and Z."""
     program = """

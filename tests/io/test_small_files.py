@@ -92,6 +92,7 @@ def many_columns(path):
     return path
 
 
+@pytest.mark.slow
 @linux
 def test_small_files_take_less_than_a_gigabyte(tmp_path):
     files = {

@@ -264,6 +264,7 @@ def test_bad_input_is_named():
         gm.transport_plan(nodes[[]], nodes)
 
 
+@pytest.mark.slow
 def test_the_first_call_says_that_it_compiles_and_the_second_process_does_not(tmp_path):
     import os
 
