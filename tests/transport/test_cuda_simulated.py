@@ -19,8 +19,11 @@ def nvrtc():
         files = importlib.metadata.files("nvidia-cuda-nvrtc") or []
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("nvidia-cuda-nvrtc is not installed")
-    libraries = [f.locate() for f in files if f.name.startswith("libnvrtc.so")]
-    return ctypes.CDLL(str(libraries[0]))
+    # Loaded first: some versions do not look for their builtins beside themselves.
+    for name in ("libnvrtc-builtins.so", "libnvrtc.so"):
+        [path] = [f.locate() for f in files if f.name.startswith(name)]
+        library = ctypes.CDLL(str(path))
+    return library
 
 
 @pytest.mark.slow
