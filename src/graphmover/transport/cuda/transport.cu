@@ -104,7 +104,8 @@ KERNEL(guess_in_scratch_memory, 16, guess, SCRATCH, SeparateArcs<int>, int)
 KERNEL(solve_exactly_in_shared_memory, 16, solve_exactly, shared, SeparateArcs<int64>, int64)
 KERNEL(solve_exactly_in_scratch_memory, 16, solve_exactly, SCRATCH, SeparateArcs<int64>, int64)
 
-extern "C" __global__ void __launch_bounds__(32)
+// More warps in flight hide more of the scratch memory's latency than spilled registers cost.
+extern "C" __global__ void __launch_bounds__(32, 24)
     solve_many_sinks_in_scratch_memory(const Side* x, const Side* y, const int* x_graphs, int n_x,
                                        const int* y_graphs, int n_y, int d, int k, double floor,
                                        double per_label, int sinks, int rows, int, char* scratch,
