@@ -110,15 +110,44 @@ def earth_movers_distance(x, y, ground=None):
     return transport_cost(x.masses / x.masses.sum(), y.masses / y.masses.sum(), costs)
 
 
-def wl_partition(graph, labels, iterations):
-    """Weisfeiler-Lehman with nested tuples in place of codes."""
+def partial_tree_distance(x, y):
+    """Match mass of y with mass of x; a further source of cost 1 takes what finds none."""
+    x_columns, y_columns = (s.labels.reshape(len(s.points), -1) for s in (x, y))
+    costs = np.array([[np.mean(a != b) for b in y_columns] for a in x_columns])
+    costs = np.vstack([costs, np.ones(len(y.points))])
+    n, m = costs.shape
+    solution = linprog(
+        costs.ravel(),
+        A_ub=np.kron(np.eye(n), np.ones(m))[:-1],
+        b_ub=x.masses,
+        A_eq=np.kron(np.ones(n), np.eye(m)),
+        b_eq=y.masses,
+        method="highs",
+    )
+    assert solution.status == 0, solution.message
+    return solution.fun / y.masses.sum()
+
+
+def wl_partition(graph, labels, iterations, edge_labels=None):
+    """Weisfeiler-Lehman with nested tuples in place of codes.
+
+    ``edge_labels`` gives a label for each pair (u, v), as seen from u.
+    """
     neighbours = [[] for _ in range(graph.n_nodes)]
     for u, v in graph.edges:
         neighbours[u].append(v)
         neighbours[v].append(u)
     for _ in range(iterations):
         labels = [
-            (labels[v], tuple(sorted(labels[w] for w in neighbours[v])))
+            (
+                labels[v],
+                tuple(
+                    sorted(
+                        labels[w] if edge_labels is None else (edge_labels[v, w], labels[w])
+                        for w in neighbours[v]
+                    )
+                ),
+            )
             for v in range(graph.n_nodes)
         ]
     return labels

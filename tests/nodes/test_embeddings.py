@@ -92,6 +92,14 @@ def test_labels_are_carried():
             gm.embed_nodes(labelled, use_node_labels=bad)
 
 
+def test_several_label_columns_and_no_coordinates():
+    nodes = gm.NodeEmbeddings(np.zeros((3, 0)), [1, 1, 1], [0, 2, 3], [[1, 2], [1, 3], [4, 5]])
+    assert nodes.n_dimensions == 0 and nodes.extent == (0.0, 0.0)
+    assert nodes[1].labels.tolist() == [[4, 5]]
+    assert nodes.with_labels([[7], [8], [9]]).labels.tolist() == [[7], [8], [9]]
+    assert nodes.divided_by(2.0).labels is nodes.labels
+
+
 def test_what_was_checked_cannot_change_afterwards():
     points = np.zeros((2, 1))
     nodes = gm.NodeEmbeddings(points, [1, 1], [0, 2])
@@ -141,8 +149,10 @@ def test_choosing_graphs():
         (
             ([[0.0]], [1], [0, 1], [1, 2]),
             ValueError,
-            r"labels has the shape \(2,\), expected \(1,\)",
+            r"labels has the shape \(2,\), expected \(1,\) or \(1, columns\)",
         ),
+        (([[]], [1], [0, 1]), ValueError, r"points must have the shape \(nodes, dimensions\)"),
+        (([[0.0]], [1], [0, 1], [[[1]]]), ValueError, r"labels has the shape \(1, 1, 1\)"),
         (([[0.0]], [1], [0, 1], ["C"]), TypeError, "labels must be integers"),
     ],
 )

@@ -63,7 +63,7 @@ def test_objects_need_more_than_an_address():
     for label in (Identity(), lambda: None):
         with pytest.raises(TypeError, match="is identified by its address only"):
             code(label)
-    with pytest.raises(ValueError, match="a node label holds nan"):
+    with pytest.raises(ValueError, match="a label holds nan"):
         code((1, float("nan")))
 
 
@@ -101,6 +101,8 @@ def test_codes_are_the_same_in_every_process():
 
 C_CODE = "4a43fb1b4e585d7b"
 
+FIXED = [6450752709468924820, -7634115498508405648, 6450752709468924820]
+
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.booleans())
@@ -114,6 +116,58 @@ def test_refined_labels_partition_nodes_like_weisfeiler_lehman(seed, iterations,
         expected.extend(naive.wl_partition(graph, start, iterations))
     same = np.array([[a == b for b in expected] for a in expected])
     assert ((codes[:, None] == codes[None, :]) == same).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 3))
+def test_edge_labels_partition_nodes_like_weisfeiler_lehman(seed, iterations):
+    rng = np.random.default_rng(seed)
+    graphs = [random_graph(rng, n, labels=2) for n in rng.integers(1, 9, 4)]
+    expected, rows, codes = [], [], []
+    for graph in graphs:
+        pairs = [pair for u, v in graph.edges.tolist() for pair in ((u, v), (v, u))]
+        labels = {pair: int(rng.integers(0, 2)) for pair in pairs}  # may differ by direction
+        rows.append(pairs)
+        codes.extend(labels[pair] for pair in pairs)
+        start = graph.node_labels.tolist()
+        expected.extend(naive.wl_partition(graph, start, iterations, labels))
+    batch = gm.GraphBatch.from_edges(
+        [graph.n_nodes for graph in graphs],
+        [len(pairs) for pairs in rows],
+        np.array([pair for pairs in rows for pair in pairs]).reshape(-1, 2),
+        node_labels=np.concatenate([graph.node_labels for graph in graphs]),
+        edge_labels=codes,
+    )
+    found = gm.wl_labels(batch, iterations, use_edge_labels=True)
+    same = np.array([[a == b for b in expected] for a in expected])
+    assert ((found[:, None] == found[None, :]) == same).all()
+
+
+def test_all_depths_are_the_labels_of_each_depth_and_refine_each_other():
+    rng = np.random.default_rng(0)
+    batch = gm.as_graph_batch([random_graph(rng, n, labels=2) for n in (5, 9, 30)])
+    every = gm.wl_labels(batch, 3, depths="all")
+    assert every.shape == (batch.n_nodes, 4)
+    for depth in range(4):
+        assert (every[:, depth] == gm.wl_labels(batch, depth)).all()
+    for coarse, fine in zip(every.T, every.T[1:], strict=False):
+        assert len(np.unique(np.stack([coarse, fine]), axis=1).T) == len(np.unique(fine))
+
+
+def test_codes_without_edge_labels_are_fixed_for_ever():
+    """Saved models hold them."""
+    batch = gm.as_graph_batch(gm.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 2, 1]))
+    assert gm.wl_labels(batch, 2).tolist() == FIXED
+
+
+def test_edge_labels_must_be_there():
+    batch = gm.as_graph_batch(gm.Graph(2, [(0, 1)]))
+    with pytest.raises(ValueError, match="use_edge_labels=True, but not all graphs have edge"):
+        gm.wl_labels(batch, 1, use_edge_labels=True)
+    lonely = gm.as_graph_batch(gm.Graph(2, []))
+    assert len(gm.wl_labels(lonely, 1, use_edge_labels=True)) == 2
+    with pytest.raises(ValueError, match='depths must be "last" or "all"'):
+        gm.wl_labels(batch, 1, depths="first")
 
 
 def test_bad_iterations():

@@ -110,7 +110,7 @@ def test_nodes_are_merged_graph_by_graph_and_massless_ones_dropped():
 
 def test_bad_ground_distances_are_named():
     nodes = gm.NodeEmbeddings([[0.0]], [1], [0, 1], labels=[1])
-    with pytest.raises(TypeError, match="ground must be a GroundDistance or None, got tuple"):
+    with pytest.raises(TypeError, match="ground must be a GroundDistance, a TreeDistance or None"):
         gm.earth_movers_distance(nodes, nodes, ground=(1.0, 0.0))
     with pytest.raises(ValueError, match=r"ground: floor must be between 0 and 1e150, got -1\.0"):
         gm.transport_plan(nodes, nodes, ground=GroundDistance(-1.0, 0.0))

@@ -23,7 +23,7 @@ from graphmover.nodes.masses import node_degrees, node_masses
 from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import DeviceSide, prepare_on_device
-from graphmover.transport.ground import GroundDistance
+from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
 
 #: Threads that prepare chunks: while one waits for the device, another works on the host.
 _THREADS = 3
@@ -58,8 +58,8 @@ class DeviceNodes:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """The smallest and the largest coordinate of all nodes; 0 and 0 without nodes."""
-        if not len(self.points):
+        """The smallest and the largest coordinate of all nodes; 0 and 0 if there are none."""
+        if not self.points.size:
             return 0.0, 0.0
         return float(self.points.min()), float(self.points.max())
 
@@ -136,10 +136,10 @@ class CudaBackend(Backend[DeviceNodes, Prepared]):
             cupy.asarray(nodes.points), cupy.asarray(nodes.masses), nodes.offsets, labels
         )
 
-    def prepare(
-        self, random_graphs: NodeEmbeddings, ground: GroundDistance | None = None
-    ) -> Prepared:
+    def prepare(self, random_graphs: NodeEmbeddings, ground: Ground | None = None) -> Prepared:
         """Upload the random graphs, and merge equal nodes."""
+        if isinstance(ground, TreeDistance):
+            raise ValueError('TreeDistance needs device="cpu"')
         return Prepared(_side(self.take(random_graphs)), ground)
 
     def distances(

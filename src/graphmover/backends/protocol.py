@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
-from graphmover.transport.ground import GroundDistance
+from graphmover.transport.ground import Ground
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,9 +55,7 @@ class Backend(Protocol[NodesT, PreparedT]):
     def take(self, nodes: NodeEmbeddings) -> NodesT:
         """Bring nodes from the host to where distances are computed."""
 
-    def prepare(
-        self, random_graphs: NodeEmbeddings, ground: GroundDistance | None = None
-    ) -> PreparedT:
+    def prepare(self, random_graphs: NodeEmbeddings, ground: Ground | None = None) -> PreparedT:
         """Make random graphs ready for the engine: once, for any number of graphs.
 
         ``ground`` is the distance between two nodes; None is the paper's.

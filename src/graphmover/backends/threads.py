@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe, embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.transport.cpu import engine
 from graphmover.transport.cpu.problem import Side
-from graphmover.transport.ground import GroundDistance
+from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
+from graphmover.transport.tree import cpu as tree
+from graphmover.transport.tree.histograms import LabelIndex, histograms, index_labels
 
 #: One thread works on about this many nodes, and pairs of nodes, at a time: enough to make
 #: the cost of a chunk small, few enough for threads to share the work evenly.
 _CHUNK_NODES = 4096
 _CHUNK_PAIRS = 2**22
+
+#: And, in the closed form for labels, on about so many nodes and pairs of graphs.
+_CHUNK_LABELLED_NODES = 2**14
+_CHUNK_PAIRS_OF_GRAPHS = 2**20
 
 
 class Prepared(NamedTuple):
@@ -26,7 +34,14 @@ class Prepared(NamedTuple):
     ground: GroundDistance | None
 
 
-class ThreadBackend(Backend[NodeEmbeddings, Prepared]):
+class PreparedTree(NamedTuple):
+    """Random graphs, ready for the closed form."""
+
+    labels: LabelIndex
+    ground: TreeDistance
+
+
+class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
     """Compiled kernels in threads."""
 
     name = "cpu"
@@ -48,25 +63,40 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared]):
         return nodes
 
     def prepare(
-        self, random_graphs: NodeEmbeddings, ground: GroundDistance | None = None
-    ) -> Prepared:
-        """Merge equal nodes of the random graphs."""
+        self, random_graphs: NodeEmbeddings, ground: Ground | None = None
+    ) -> Prepared | PreparedTree:
+        """Merge equal nodes of the random graphs, or index their labels."""
+        if isinstance(ground, TreeDistance):
+            graphs = random_graphs
+            return PreparedTree(
+                index_labels(np, graphs.labels, graphs.masses, graphs.offsets), ground
+            )
         return Prepared(_side(random_graphs), ground)
 
     def distances(
         self,
         nodes: NodeEmbeddings,
-        prepared: Prepared,
+        prepared: Prepared | PreparedTree,
         finish: Callable[[Floats], object] | None,
         out: Floats,
     ) -> None:
         """Equation (1)."""
-        engine.distances(_side(nodes), prepared.side, out, prepared.ground)  # type: ignore[no-untyped-call]
+        if isinstance(prepared, PreparedTree):
+            index, ground = prepared
+            found = histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
+            tree.distances(found, index, ground.partial, out)
+        else:
+            engine.distances(_side(nodes), prepared.side, out, prepared.ground)  # type: ignore[no-untyped-call]
         if finish is not None:
             finish(out)
 
-    def chunking(self, node_counts: Ints, prepared: Prepared, n_jobs: int | None) -> Chunking:
+    def chunking(
+        self, node_counts: Ints, prepared: Prepared | PreparedTree, n_jobs: int | None
+    ) -> Chunking:
         """Cut graphs into chunks of few nodes, fewer if there are many random graphs."""
+        if isinstance(prepared, PreparedTree):
+            share = _CHUNK_LABELLED_NODES * prepared.labels.n_graphs // _CHUNK_PAIRS_OF_GRAPHS
+            return Chunking(node_counts + share + 1, _CHUNK_LABELLED_NODES, n_jobs, limit_blas=True)
         most = min(_CHUNK_NODES, max(1, _CHUNK_PAIRS // max(1, len(prepared.side.points))))
         return Chunking(node_counts + 1, most, n_jobs, limit_blas=True)
 

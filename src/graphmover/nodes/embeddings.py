@@ -63,14 +63,14 @@ class NodeEmbeddings:
     Parameters
     ----------
     points : array-like of shape (number of nodes, d)
-        The embeddings of all nodes, graph after graph.
+        The embeddings of all nodes, graph after graph; d may be 0 where there are labels.
     masses : array-like of shape (number of nodes,)
         Non-negative, not all zero within a graph. Integers are kept; other numbers are
         rounded to multiples of 2**-53 of their graph's total.
     offsets : array-like of shape (N + 1,)
         The nodes of graph i are ``offsets[i]`` to ``offsets[i + 1]``.
-    labels : array-like of integers, one per node, optional
-        Codes of node labels (see `wl_labels`).
+    labels : array-like of integers, of shape (number of nodes,) or (number of nodes, k), optional
+        Codes of node labels (see `wl_labels`), in one or in several columns.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class NodeEmbeddings:
         offsets: ArrayLike,
         labels: ArrayLike | None = None,
     ) -> None:
-        self.points = _checked_points(points)
+        self.points = _checked_points(points, has_labels=labels is not None)
         self.offsets = _checked_offsets(offsets, len(self.points))
         self.masses = integer_masses(np.asarray(masses), self.offsets)
         self.labels = None if labels is None else _checked_labels(labels, len(self.points))
@@ -141,8 +141,8 @@ class NodeEmbeddings:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """The smallest and the largest coordinate of all nodes; 0 and 0 without nodes."""
-        if not len(self.points):
+        """The smallest and the largest coordinate of all nodes; 0 and 0 if there are none."""
+        if not self.points.size:
             return 0.0, 0.0
         return float(self.points.min()), float(self.points.max())
 
@@ -192,9 +192,9 @@ class NodeEmbeddings:
         )
 
 
-def _checked_points(points: ArrayLike) -> Floats:
+def _checked_points(points: ArrayLike, *, has_labels: bool) -> Floats:
     array = np.array(points, dtype=np.float64, order="C")
-    if array.ndim != 2 or array.shape[1] == 0:
+    if array.ndim != 2 or (array.shape[1] == 0 and not has_labels):
         raise ValueError(f"points must have the shape (nodes, dimensions), got {array.shape}")
     if not (np.abs(array) <= 1e150).all():
         bad = array[~(np.abs(array) <= 1e150)][0]
@@ -221,8 +221,10 @@ def _checked_offsets(offsets: ArrayLike, n_nodes: int) -> Ints:
 
 def _checked_labels(labels: ArrayLike, n_nodes: int) -> Ints:
     array = np.asarray(labels)
-    if array.shape != (n_nodes,):
-        raise ValueError(f"labels has the shape {array.shape}, expected ({n_nodes},)")
+    if array.ndim not in (1, 2) or len(array) != n_nodes:
+        raise ValueError(
+            f"labels has the shape {array.shape}, expected ({n_nodes},) or ({n_nodes}, columns)"
+        )
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"labels must be integers (see wl_labels), got {array.dtype}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, order="C")

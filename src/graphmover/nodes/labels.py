@@ -1,4 +1,4 @@
-"""Node labels as 64-bit codes, and Weisfeiler-Lehman refinement (Shervashidze et al. 2011).
+"""Labels as 64-bit codes, and Weisfeiler-Lehman refinement (Shervashidze et al. 2011).
 
 A code is the same in every process and on every machine. So a fitted model needs no
 dictionary of labels, and a label never seen in ``fit`` simply differs from all others.
@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import numbers
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.hashing import GOLDEN, mix64
+from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 
 _INT64 = np.iinfo(np.int64)
@@ -32,7 +33,7 @@ def label_codes(labels: NDArray[Any]) -> NDArray[np.int64]:
     Parameters
     ----------
     labels : ndarray of int64 or object
-        As in ``GraphBatch.node_labels``.
+        As in ``GraphBatch.node_labels`` and ``edge_labels``.
     """
     if labels.dtype.kind == "i":
         return labels.astype(np.int64)
@@ -43,7 +44,7 @@ def label_codes(labels: NDArray[Any]) -> NDArray[np.int64]:
                 codes[label] = _code(label)
             except RecursionError:
                 raise ValueError(
-                    f"a node label is a tuple or frozenset nested {_depth(label)} levels deep, "
+                    f"a label is a tuple or frozenset nested {_depth(label)} levels deep, "
                     f"which is too deep: use labels of fewer levels"
                 ) from None
     return np.array([codes[label] for label in labels], dtype=np.int64)
@@ -86,7 +87,7 @@ def _content(label: Any) -> int | bytes:
         return b"tuple:" + b"".join(parts)
     if " at 0x" in repr(label):
         raise TypeError(
-            f"the node label {label!r} is identified by its address only, which changes from one "
+            f"the label {label!r} is identified by its address only, which changes from one "
             f"process to the next: use numbers, strings or tuples as labels"
         )
     return f"{type(label).__module__}.{type(label).__qualname__}:{label!r}".encode()
@@ -95,7 +96,7 @@ def _content(label: Any) -> int | bytes:
 def _number_content(label: Any) -> int | bytes:
     """6, 6.0 and Fraction(6) are equal, hence one label: compare exact ratios."""
     if label != label:  # noqa: PLR0124 - the definition of NaN
-        raise ValueError(f"a node label holds {label!r}, which equals no label, not even itself")
+        raise ValueError(f"a label holds {label!r}, which equals no label, not even itself")
     try:
         numerator, denominator = label.as_integer_ratio()
     except OverflowError:
@@ -105,7 +106,13 @@ def _number_content(label: Any) -> int | bytes:
     return b"ratio:%x/%x" % (numerator, denominator)
 
 
-def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
+def wl_labels(
+    graphs: Any,
+    iterations: int,
+    *,
+    depths: Literal["last", "all"] = "last",
+    use_edge_labels: bool = False,
+) -> NDArray[np.int64]:
     """Refine node labels by those of their neighbours (Weisfeiler-Lehman).
 
     Parameters
@@ -117,10 +124,16 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
         How many times each node's label is replaced by a code of the label itself and of
         the multiset of its neighbours' labels; 0 returns the codes of the labels themselves.
         At most 1000.
+    depths : {"last", "all"}
+        "last": the labels after all iterations. "all": those after 0, 1, ..., ``iterations``
+        iterations, a column each; every column refines the one before it.
+    use_edge_labels : bool
+        Whether neighbours along edges with different labels are told apart. The label of the
+        entry v -> w counts for v.
 
     Returns
     -------
-    ndarray of shape (number of nodes,)
+    ndarray of shape (number of nodes,) or (number of nodes, iterations + 1)
         64-bit codes; those of graph i are ``batch.offsets[i]`` to ``batch.offsets[i + 1]``.
 
     Examples
@@ -130,22 +143,44 @@ def wl_labels(graphs: Any, iterations: int) -> NDArray[np.int64]:
     >>> ends_and_middle = gm.wl_labels(path, 1)
     >>> bool(ends_and_middle[0] == ends_and_middle[2] != ends_and_middle[1])
     True
+    >>> gm.wl_labels(path, 2, depths="all").shape
+    (3, 3)
     """
     require_integer("iterations", iterations, least=0, most=MOST_ITERATIONS)
+    if depths not in ("last", "all"):
+        raise ValueError(f'depths must be "last" or "all", got {depths!r}')
     batch = as_graph_batch(graphs)
     if batch.node_labels is None:
         labels = np.zeros(batch.n_nodes, dtype=np.uint64)
     else:
         labels = label_codes(batch.node_labels).view(np.uint64)
+    columns = [labels]
     if iterations:
         edges_per_graph = np.diff(batch.indptr[batch.offsets])
         neighbours = batch.indices + np.repeat(batch.offsets[:-1], edges_per_graph)
+        along = _edge_codes(batch) if use_edge_labels else None
     for _ in range(iterations):
+        around = _scramble(labels)[neighbours]
+        if along is not None:
+            around = _scramble(around ^ along)
         # The sum of scrambled codes is a hash of the multiset, without sorting.
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scramble(labels)[neighbours])])
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(around)])
         around = sums[batch.indptr[1:]] - sums[batch.indptr[:-1]]
         labels = _scramble(labels * np.uint64(3) + _scramble(around))
+        columns.append(labels)
+    if depths == "all":
+        return np.stack(columns, axis=1).view(np.int64)
     return labels.view(np.int64)
+
+
+def _edge_codes(batch: GraphBatch) -> NDArray[np.uint64]:
+    """Return scrambled codes of the labels beside ``indices``."""
+    if batch.edge_labels is None:
+        if len(batch.indices):
+            raise ValueError("use_edge_labels=True, but not all graphs have edge labels")
+        return np.zeros(0, np.uint64)
+    # Scrambled twice: an edge's label never meets a node's in the same disguise.
+    return _scramble(_scramble(label_codes(batch.edge_labels).view(np.uint64)))
 
 
 def _scramble(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -13,17 +13,20 @@ from numpy.typing import NDArray
 
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.transport.cpu import engine as cpu
-from graphmover.transport.ground import GroundDistance
+from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
+from graphmover.transport.tree.histograms import depths
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+__all__ = ["GroundDistance", "TreeDistance", "earth_movers_distance", "transport_plan"]
 
 
 def earth_movers_distance(
     x: NodeEmbeddings,
     y: NodeEmbeddings,
     *,
-    ground: GroundDistance | None = None,
+    ground: Ground | None = None,
     n_jobs: int | None = None,
     device: str = "cpu",
     progress: str | None = None,
@@ -36,7 +39,7 @@ def earth_movers_distance(
     ----------
     x, y : NodeEmbeddings
         With the same number of dimensions; both with labels, or both without.
-    ground : GroundDistance or None
+    ground : GroundDistance, TreeDistance or None
         The distance between two nodes. None is the paper's: Euclidean, and at least sqrt(d)
         where labels differ.
     n_jobs : int or None
@@ -64,12 +67,12 @@ def earth_movers_distance(
 
     _check_pair(x, y)
     backend = backend_for(device, len(x) * len(y))
-    prepared = backend.prepare(y, _checked_ground(ground))
+    prepared = backend.prepare(y, _checked_ground(ground, x, y))
     return distances_between(backend, x, prepared, len(y), n_jobs=n_jobs, progress=progress)
 
 
 def transport_plan(
-    x: NodeEmbeddings, y: NodeEmbeddings, *, ground: GroundDistance | None = None
+    x: NodeEmbeddings, y: NodeEmbeddings, *, ground: Ground | None = None
 ) -> tuple[Floats, float]:
     """Return an optimal transport plan between two graphs, and its cost.
 
@@ -77,7 +80,7 @@ def transport_plan(
     ----------
     x, y : NodeEmbeddings
         Of one graph each, with at least one node.
-    ground : GroundDistance or None
+    ground : GroundDistance, TreeDistance or None
         As in `earth_movers_distance`.
 
     Returns
@@ -109,9 +112,12 @@ def transport_plan(
     heavy_x, heavy_y = x.masses > 0, y.masses > 0
     out = np.zeros((len(x.points), len(y.points)))
     engine: Any = cpu  # the only one with plans
-    flows, cost = engine.plan(
-        *_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y), _checked_ground(ground)
-    )
+    checked = _checked_ground(ground, x, y)
+    if isinstance(checked, TreeDistance):
+        if checked.partial:
+            raise ValueError("there is no plan for TreeDistance(partial=True), only a distance")
+        checked = GroundDistance(floor=0.0, per_label=1 / depths(x.labels).shape[1])
+    flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y), checked)
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)
 
@@ -144,13 +150,43 @@ def _check_pair(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
         )
 
 
-def _checked_ground(ground: GroundDistance | None) -> GroundDistance | None:
-    """Check a ground distance; engines are compiled for plain floats."""
+def _checked_ground(ground: Ground | None, x: NodeEmbeddings, y: NodeEmbeddings) -> Ground | None:
+    """Check a ground distance and that it suits these nodes; engines take plain floats."""
+    if isinstance(ground, TreeDistance):
+        _require_tree(x, y)
+        return TreeDistance(bool(ground.partial))
     if ground is None:
+        if not x.n_dimensions:
+            raise ValueError(
+                "these nodes have no coordinates, only labels: give ground, such as TreeDistance()"
+            )
         return None
     if not isinstance(ground, GroundDistance):
-        raise TypeError(f"ground must be a GroundDistance or None, got {type(ground).__name__}")
+        raise TypeError(
+            f"ground must be a GroundDistance, a TreeDistance or None, got {type(ground).__name__}"
+        )
     for name, value in ground._asdict().items():
         if not (math.isfinite(value) and 0 <= value <= 1e150):
             raise ValueError(f"ground: {name} must be between 0 and 1e150, got {value}")
     return GroundDistance(*map(float, ground))
+
+
+def _require_tree(x: NodeEmbeddings, y: NodeEmbeddings) -> None:
+    """Raise an error unless nodes are labels alone, of which each column refines the last."""
+    if x.n_dimensions or x.labels is None or y.labels is None or x.labels.shape[1:] == (0,):
+        raise ValueError(
+            f"TreeDistance compares labels alone, but these nodes have {x.n_dimensions} coordinates"
+            f" and {'no' if x.labels is None or not x.labels.size else 'some'} labels: give points "
+            f"of the shape (nodes, 0) and labels, or use GroundDistance"
+        )
+    labels = np.concatenate([depths(x.labels), depths(y.labels)])
+    for column in range(1, labels.shape[1]):
+        coarse, fine = labels[:, column - 1], labels[:, column]
+        order = np.argsort(fine, kind="stable")
+        split = (np.diff(fine[order]) == 0) & (np.diff(coarse[order]) != 0)
+        if split.any():
+            raise ValueError(
+                f"TreeDistance: label {fine[order][:-1][split][0]} of column {column} stands "
+                f"beside two labels of column {column - 1}, but each column must refine the one "
+                f"before it: use GroundDistance(0, 1 / columns)"
+            )

@@ -5,7 +5,9 @@ A node has d coordinates and k >= 0 labels, one in each label column. Between no
     distance = max(||x - y||_2, floor if any label differs, else 0)
                + per_label * (number of labels that differ)
 
-This is the only statement of the rule. `cpu/ground.py` and `cuda/ground.cuh` compute it.
+This is the only statement of the rule. `cpu/ground.py` and `cuda/ground.cuh` compute it. Nodes
+without coordinates whose label columns refine each other are compared by `TreeDistance`, for which
+transport has a closed form (`tree/`).
 """
 
 from __future__ import annotations
@@ -34,3 +36,32 @@ class GroundDistance(NamedTuple):
 def default_ground_distance(n_dimensions: int) -> GroundDistance:
     """Return the paper's rule: different labels are sqrt(d) apart, the unit cube's diameter."""
     return GroundDistance(floor=math.sqrt(n_dimensions), per_label=0.0)
+
+
+class TreeDistance(NamedTuple):
+    """The share of the label columns in which two nodes differ; points have no coordinates.
+
+    Every column must refine the one before it, as the depths of Weisfeiler-Lehman labels do: nodes
+    with the same label in a column have the same labels in all columns before. Labels are then
+    places in a tree, and the earth mover's distance is a mean of differences of histograms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import graphmover as gm
+    >>> from graphmover.transport import TreeDistance
+    >>> labels = [[6, 1], [6, 2], [6, 1], [6, 1], [8, 3]]
+    >>> graphs = gm.NodeEmbeddings(np.zeros((5, 0)), [1] * 5, [0, 2, 5], labels)
+    >>> gm.earth_movers_distance(graphs[0], graphs[1], ground=TreeDistance())
+    array([[0.41666667]])
+    >>> gm.earth_movers_distance(graphs[0], graphs[1], ground=TreeDistance(partial=True))
+    array([[0.5]])
+    """
+
+    #: Whether masses are counted rather than divided by their sum. Mass of y is matched with mass
+    #: of x, at most as much as there is; what of x is left costs nothing, what of y is left costs
+    #: 1; the sum is divided by the mass of y.
+    partial: bool = False
+
+
+Ground = GroundDistance | TreeDistance
