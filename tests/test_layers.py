@@ -125,6 +125,7 @@ ORDER = [
     "features",
     "theory",
     "input_warnings",
+    "spread",
     "io.estimator_files",
     "embedding",
     "evaluation.arrays",

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.random_state import random_generator
-from graphmover.backends import backend_for
-from graphmover.backends.fitted import DistancesToRandomGraphs
+from graphmover.backends import AnyBackend, backend_for
+from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.features import features_in_place, gamma_scale
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
@@ -20,8 +20,10 @@ from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel
 from graphmover.nodes.embed import NodeRecipe
+from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
 from graphmover.parameters import check_parameters
 from graphmover.random_graphs import sample_random_graphs
+from graphmover.spread import spread_graphs
 
 if TYPE_CHECKING:
     from graphmover.nodes.registry import NodeEmbedding
@@ -42,16 +44,19 @@ class RandomGraphEmbedding(
     ----------
     n_components : int
         Number of random graphs and of features, the paper's R. More is better and costs
-        proportionally more.
+        proportionally more. With ``max_random_nodes=None`` there are no more than training
+        graphs that have nodes.
     gamma : float or "scale"
         The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if
         that is 0 up to rounding.
-    max_random_nodes : int
-        Random graphs have 1 to this many nodes, the paper's D_max.
+    max_random_nodes : int or None
+        Random graphs have 1 to this many nodes, the paper's D_max. None: they are whole
+        training graphs, with their own masses, none of them twice.
     n_dimensions : int
         Number of Laplacian eigenvectors, the paper's d, or of random-walk steps.
-    node_embedding : {"laplacian", "return-probability", "degree"} or callable
-        The node embedding method (see `embed_nodes`); "laplacian" is the paper's. Coordinates
+    node_embedding : {"laplacian", "return-probability", "degree"}, callable or None
+        The node embedding method (see `embed_nodes`); "laplacian" is the paper's. None: no
+        coordinates, labels alone, whose distances have a closed form. Coordinates
         of "degree" and of callables are divided by their range in the training set, so that
         they fit into a unit cube, and labels weigh the same with every method.
     node_mass : {"degree", "equal"}
@@ -65,6 +70,21 @@ class RandomGraphEmbedding(
     wl_iterations : int
         Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. If labels are
         not used, or there are none, one common label is refined: structure alone.
+    wl_depths : {"last", "all"}
+        Which labels are compared. "last": those after all iterations, as in the paper. "all":
+        two nodes differ by the share of the depths 0 to ``wl_iterations`` at which their labels
+        differ, which is added to the distance of their coordinates.
+    use_edge_labels : bool or "auto"
+        Whether edge labels enter the Weisfeiler-Lehman iterations. "auto": if all training
+        graphs have them and there are iterations.
+    spread_anchors : bool
+        Choose whole training graphs that are far apart, by the seeding of k-means++, instead of
+        uniformly. Needs ``max_random_nodes=None``.
+    partial : bool
+        Compare counts instead of shares, so that vectors see size: each node of a random graph
+        is matched with a node of its own of the graph, unmatched nodes of the graph cost nothing,
+        those of the random graph that find none cost 1, and the sum is divided by the random
+        graph's mass. Needs ``node_embedding=None``.
     device : {"cpu", "cuda", "auto"}
         Where distances are computed: "cuda" is an NVIDIA GPU, "auto" one if there is one and
         enough work for it.
@@ -83,9 +103,11 @@ class RandomGraphEmbedding(
         The bandwidth in use.
     uses_node_labels_ : bool
         Whether node labels are used.
+    uses_edge_labels_ : bool
+        Whether edge labels are used.
     wl_iterations_ : int
         The number of Weisfeiler-Lehman iterations in use.
-    node_embedding_, node_mass_, node_scale_ : str or callable, str, float
+    node_embedding_, node_mass_, node_scale_ : str, callable or None; str; float
         The points and masses in use, and what coordinates are divided by.
 
     Examples
@@ -102,13 +124,17 @@ class RandomGraphEmbedding(
         n_components: int = 256,
         *,
         gamma: float | Literal["scale"] = "scale",
-        max_random_nodes: int = 20,
+        max_random_nodes: int | None = 20,
         n_dimensions: int = 4,
         node_embedding: NodeEmbedding = "laplacian",
         node_mass: Literal["degree", "equal"] = "degree",
         sampling: Literal["anchor", "uniform"] = "anchor",
         use_node_labels: bool | Literal["auto"] = "auto",
         wl_iterations: int = 0,
+        wl_depths: Literal["last", "all"] = "last",
+        use_edge_labels: bool | Literal["auto"] = False,
+        spread_anchors: bool = False,
+        partial: bool = False,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -123,6 +149,10 @@ class RandomGraphEmbedding(
         self.sampling = sampling
         self.use_node_labels = use_node_labels
         self.wl_iterations = wl_iterations
+        self.wl_depths = wl_depths
+        self.use_edge_labels = use_edge_labels
+        self.spread_anchors = spread_anchors
+        self.partial = partial
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -217,12 +247,17 @@ class RandomGraphEmbedding(
         labels = self.use_node_labels
         if labels == "auto":
             labels = batch.node_labels is not None and self.sampling == "anchor"
+        along = self.use_edge_labels
+        if along == "auto":
+            along = batch.edge_labels is not None and self.wl_iterations > 0
         recipe = NodeRecipe(
             self.n_dimensions,
             self.node_embedding,
             self.node_mass,
             bool(labels),
             int(self.wl_iterations),
+            wl_depths=self.wl_depths,
+            use_edge_labels=bool(along),
         )
         nodes = backend.nodes(
             batch,
@@ -232,14 +267,9 @@ class RandomGraphEmbedding(
         )
         recipe = recipe.scaled_to(nodes.extent)
         nodes = nodes.divided_by(recipe.scale)
-        random_graphs = sample_random_graphs(
-            nodes,
-            self.n_components,
-            max_random_nodes=self.max_random_nodes,
-            sampling=self.sampling,
-            random_state=rng,
-        )
-        to_random_graphs = DistancesToRandomGraphs(recipe, random_graphs)
+        random_graphs = self._draw_random_graphs(nodes, recipe, backend, rng)
+        partial = bool(self.partial)
+        to_random_graphs = DistancesToRandomGraphs(recipe, random_graphs, partial=partial)
         distances = np.empty((0, len(random_graphs)))
         if want_distances:
             progress = self._progress("training distances")
@@ -250,12 +280,30 @@ class RandomGraphEmbedding(
         self._set_fitted(to_random_graphs, gamma)
         return distances
 
+    def _draw_random_graphs(
+        self, nodes: Nodes, recipe: NodeRecipe, backend: AnyBackend, rng: np.random.Generator
+    ) -> NodeEmbeddings:
+        if not self.spread_anchors or not nodes.offsets[-1]:
+            return sample_random_graphs(
+                nodes,
+                self.n_components,
+                max_random_nodes=self.max_random_nodes,
+                sampling=self.sampling,
+                random_state=rng,
+            )
+        graphs = nodes.on_host(np.flatnonzero(nodes.node_counts))
+        ground = ground_of(recipe, partial=bool(self.partial))
+        return graphs[
+            spread_graphs(graphs, self.n_components, ground, backend, rng, n_jobs=self.n_jobs)
+        ]
+
     def _set_fitted(self, to_random_graphs: DistancesToRandomGraphs, gamma: float) -> None:
         recipe = to_random_graphs.recipe
         self._to_random_graphs = to_random_graphs
         self.random_graphs_ = to_random_graphs.random_graphs
         self.gamma_ = gamma
         self.uses_node_labels_ = bool(recipe.use_node_labels)
+        self.uses_edge_labels_ = bool(recipe.use_edge_labels)
         self.wl_iterations_ = recipe.wl_iterations
         self.node_embedding_, self.node_mass_ = recipe.node_embedding, recipe.node_mass
         self.node_scale_ = recipe.scale
@@ -304,7 +352,8 @@ class RandomGraphEmbedding(
     def _from_fitted_model(cls, model: FittedModel) -> Self:
         embedding = cls(**model.parameters)
         embedding.check_parameters()
-        fitted = DistancesToRandomGraphs(model.recipe, model.random_graphs)
+        partial = bool(embedding.partial)
+        fitted = DistancesToRandomGraphs(model.recipe, model.random_graphs, partial=partial)
         embedding._set_fitted(fitted, model.gamma)
         return embedding
 

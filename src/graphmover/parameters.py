@@ -25,15 +25,21 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer of at least ``least``, and perhaps of at most ``most``."""
+    """An integer of at least ``least``, and perhaps of at most ``most``.
+
+    ``none`` is what the command line calls None, where that is allowed too.
+    """
 
     least: int
     most: int | None = None
+    none: str | None = None
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
         from graphmover._utils.checks import is_integer
 
+        if value is None:
+            return self.none is not None
         if not (is_integer(value) and isinstance(value, Integral)):
             return False
         return int(value) >= self.least and (self.most is None or int(value) <= self.most)
@@ -41,24 +47,31 @@ class Integer:
     def __str__(self) -> str:
         if self.most is not None:
             return f"an integer from {self.least} to {self.most}"
-        return f"an integer of at least {self.least}"
+        return f"an integer of at least {self.least}" + (" or None" if self.none else "")
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of several names, or perhaps a function."""
+    """One of several names, or perhaps a function, or perhaps None."""
 
     names: tuple[str, ...]
     or_callable: bool = False
+    or_none: bool = False
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
+        if value is None:
+            return self.or_none
         return (self.or_callable and callable(value)) or (
             isinstance(value, str) and value in self.names
         )
 
     def __str__(self) -> str:
-        return f"one of {', '.join(self.names)}" + (" or a callable" if self.or_callable else "")
+        return (
+            f"one of {', '.join(self.names)}"
+            + (", None" if self.or_none else "")
+            + (" or a callable" if self.or_callable else "")
+        )
 
 
 class YesNoAuto:
@@ -155,16 +168,19 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "gamma": Parameter(Bandwidth(), "scale", "--gamma", 'Bandwidth: a number or "scale".'),
     "max_random_nodes": Parameter(
-        Integer(1), 20, "--max-random-nodes", "Largest random graph: D_max."
+        Integer(1, none="whole"),
+        20,
+        "--max-random-nodes",
+        'Largest random graph: D_max; "whole": whole training graphs.',
     ),
     "n_dimensions": Parameter(
         Integer(1), 4, "--dimensions", "Number of eigenvectors, or of random-walk steps: d."
     ),
     "node_embedding": Parameter(
-        OneOf(tuple(NODE_EMBEDDINGS), or_callable=True),
+        OneOf(tuple(NODE_EMBEDDINGS), or_callable=True, or_none=True),
         "laplacian",
         "--node-embedding",
-        "Node embedding method.",
+        "Node embedding method; none: labels alone.",
     ),
     "node_mass": Parameter(
         OneOf(("degree", "equal")), "degree", "--node-mass", "Mass of a node in the transport."
@@ -177,6 +193,21 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "wl_iterations": Parameter(
         Integer(0, 1000), 0, "--wl-iterations", "Weisfeiler-Lehman iterations."
+    ),
+    "wl_depths": Parameter(
+        OneOf(("last", "all")),
+        "last",
+        "--wl-depths",
+        "Which labels are compared: those after all iterations, or after each of them.",
+    ),
+    "use_edge_labels": Parameter(
+        YesNoAuto(), False, "--edge-labels", "Whether edge labels enter the iterations."
+    ),
+    "spread_anchors": Parameter(
+        Flag(), False, "--spread-anchors", "Choose whole training graphs that are far apart."
+    ),
+    "partial": Parameter(
+        Flag(), False, "--partial", "Compare counts of nodes, not shares: how much is found."
     ),
     "device": Parameter(
         OneOf(("auto", "cpu", "cuda")), "cpu", "--device", "Where distances are computed."
@@ -216,8 +247,27 @@ def check_parameters(parameters: Mapping[str, object]) -> None:
     """Check all parameters of the estimator, each alone and those that depend on another."""
     for name in PARAMETERS:
         require_allowed(name, parameters[name])
+    _check_labels_alone(parameters)
+    if parameters["use_edge_labels"] not in ("auto", False) and not parameters["wl_iterations"]:
+        raise ValueError(
+            "use_edge_labels=True needs wl_iterations of at least 1: edge labels enter the "
+            "refinement of node labels"
+        )
+    if parameters["spread_anchors"] and parameters["max_random_nodes"] is not None:
+        raise ValueError(
+            "spread_anchors=True needs max_random_nodes=None: whole training graphs are chosen"
+        )
     if parameters["sampling"] != "uniform":
         return
+    if parameters["max_random_nodes"] is None:
+        raise ValueError(
+            'max_random_nodes=None needs sampling="anchor": uniform random graphs are of no '
+            "training graph"
+        )
+    if parameters["wl_depths"] == "all":
+        raise ValueError(
+            'wl_depths="all" needs sampling="anchor": uniform random graphs have no labels'
+        )
     if parameters["use_node_labels"] not in ("auto", False):
         raise ValueError(
             'use_node_labels=True needs sampling="anchor": uniform random graphs have no labels'
@@ -226,4 +276,23 @@ def check_parameters(parameters: Mapping[str, object]) -> None:
         raise ValueError(
             f'wl_iterations={parameters["wl_iterations"]} needs sampling="anchor": uniform random '
             f"graphs have no labels"
+        )
+
+
+def _check_labels_alone(parameters: Mapping[str, object]) -> None:
+    """Check what depends on whether nodes have coordinates."""
+    if parameters["node_embedding"] is not None:
+        if parameters["partial"]:
+            raise ValueError(
+                "partial=True needs node_embedding=None: it is not available with coordinates"
+            )
+        return
+    if parameters["sampling"] == "uniform":
+        raise ValueError(
+            'node_embedding=None needs sampling="anchor": uniform random graphs are coordinates'
+        )
+    if parameters["use_node_labels"] is False and not parameters["wl_iterations"]:
+        raise ValueError(
+            "node_embedding=None compares labels alone, but use_node_labels=False and "
+            "wl_iterations=0 leave none: set either"
         )

@@ -1,5 +1,7 @@
 """Algorithm 2: random graphs, each a small set of node embeddings of equal mass.
 
+Or, beyond the paper, whole training graphs with their own masses.
+
 They are drawn one after another from one generator, so that the first R' of R random
 graphs are those of a run with R'.
 """
@@ -22,7 +24,7 @@ def sample_random_graphs(
     nodes: Nodes,
     n_components: int,
     *,
-    max_random_nodes: int = 20,
+    max_random_nodes: int | None = 20,
     sampling: str = "anchor",
     random_state: RandomState = None,
 ) -> NodeEmbeddings:
@@ -34,8 +36,10 @@ def sample_random_graphs(
         The training graphs.
     n_components : int
         How many random graphs, the paper's R.
-    max_random_nodes : int
-        The paper's D_max; each random graph's size is uniform in 1 ... D_max.
+    max_random_nodes : int or None
+        The paper's D_max; each random graph's size is uniform in 1 ... D_max. None: random
+        graphs are whole training graphs, with their own masses, none of them twice; if there
+        are fewer than ``n_components``, all of them.
     sampling : {"anchor", "uniform"}
         "anchor", RGE(ASG): nodes of one training graph, with their labels, without
         replacement while there are enough; when the random graph is larger, all of them
@@ -46,7 +50,7 @@ def sample_random_graphs(
     Returns
     -------
     NodeEmbeddings
-        One entry per random graph, all masses 1.
+        One entry per random graph; all masses are 1, except in whole training graphs.
 
     Examples
     --------
@@ -57,7 +61,7 @@ def sample_random_graphs(
     """
     require_allowed("sampling", sampling)
     require_integer("n_components", n_components, least=1)
-    require_integer("max_random_nodes", max_random_nodes, least=1)
+    require_allowed("max_random_nodes", max_random_nodes)
     if not nodes.offsets[-1]:
         raise ValueError("random graphs are drawn from nodes, but no graph has any")
     if sampling == "uniform" and nodes.has_labels:
@@ -65,11 +69,15 @@ def sample_random_graphs(
             'sampling="uniform" draws points without labels: use sampling="anchor", or no labels'
         )
     rng = random_generator(random_state)
+    with_nodes = np.flatnonzero(nodes.node_counts)
+    if max_random_nodes is None:
+        if sampling == "uniform":
+            raise ValueError('max_random_nodes=None needs sampling="anchor"')
+        return nodes.on_host(rng.permutation(with_nodes)[:n_components])
     if sampling == "uniform":
         return uniform_random_graphs(
             nodes.extent, nodes.n_dimensions, n_components, max_random_nodes, rng
         )
-    with_nodes = np.flatnonzero(nodes.node_counts)
     drawn = []
     for _ in range(n_components):
         size = rng.integers(1, max_random_nodes + 1)

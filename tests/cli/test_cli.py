@@ -193,6 +193,21 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
             ["fit", "TOY", "-m", "m.npz", "--sampling", "uniform", "--wl-iterations", "2"],
             "--wl-iterations 2 needs --sampling anchor: uniform",
         ),
+        (
+            2,
+            ["embed", "TOY", "-o", "z.npy", "--max-random-nodes", "all"],
+            "--max-random-nodes: must be an integer of at least 1 or \"whole\", got 'all'",
+        ),
+        (
+            2,
+            ["embed", "TOY", "-o", "z.npy", "--spread-anchors"],
+            "--spread-anchors needs --max-random-nodes whole: whole training graphs",
+        ),
+        (
+            2,
+            ["embed", "TOY", "-o", "z.npy", "--partial"],
+            "--partial needs --node-embedding none: it is not",
+        ),
         (2, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "'-j': must be an integer other than"),
         (2, ["demo", "-j", "0"], "'-j': must be an integer other than 0"),
         (2, ["fit", "TOY", "-m", "m"], "cannot save a model as m: expected a name that ends in .n"),
@@ -469,3 +484,23 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(tmp_path):
     end = "graphmover: run the same command again to resume\ngraphmover: interrupted\n"
     assert shown.endswith(end)
     assert [file.name for file in tmp_path.iterdir()] == ["z.csv.part"]
+
+
+def test_labels_alone_on_the_command_line(tu_folder, tmp_path):
+    environment = {**os.environ, "GRAPHMOVER_DATA": str(tu_folder.parent)}
+    options = "--node-embedding none --wl-iterations 2 --wl-depths all --max-random-nodes whole"
+    options += " --spread-anchors --partial --edge-labels auto -r 7 -q"
+    answer = run("embed", "TOY", "-o", "z.npy", *options.split(), cwd=tmp_path, env=environment)
+    assert answer.returncode == 0, answer.stderr
+    expected = gm.RandomGraphEmbedding(
+        7,
+        node_embedding=None,
+        wl_iterations=2,
+        wl_depths="all",
+        max_random_nodes=None,
+        spread_anchors=True,
+        partial=True,
+        use_edge_labels="auto",
+        random_state=0,
+    ).fit_transform(gm.load_dataset(tu_folder).graphs)
+    assert (np.load(tmp_path / "z.npy") == expected).all()

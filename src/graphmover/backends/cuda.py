@@ -15,6 +15,7 @@ import numpy as np
 
 from graphmover._utils.cuda import free_memory, release_memory
 from graphmover._utils.parallel import for_each_chunk
+from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe, node_codes, node_points
@@ -76,6 +77,16 @@ class DeviceNodes:
         there = cupy.asarray(places)
         labels = None if self.labels is None else cupy.asnumpy(self.labels[there])
         return cupy.asnumpy(self.points[there]), labels
+
+    def on_host(self, graphs: Ints) -> NodeEmbeddings:
+        """Return some graphs on the host."""
+        import cupy
+
+        counts = self.node_counts[graphs]
+        places = ranges(self.offsets[graphs], counts)
+        points, labels = self.nodes_at(places)
+        masses = cupy.asnumpy(self.masses[cupy.asarray(places)])
+        return NodeEmbeddings._trusted(points, masses, offsets_from_counts(counts), labels)
 
     def __getitem__(self, key: slice) -> DeviceNodes:
         """Select consecutive graphs, which share memory with these."""

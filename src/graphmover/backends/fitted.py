@@ -10,6 +10,16 @@ from graphmover.backends.rows import distances_of_graphs, distances_of_nodes
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
+
+
+def ground_of(recipe: NodeRecipe, *, partial: bool = False) -> Ground | None:
+    """Return the ground distance of nodes that were embedded by a recipe; None is the paper's."""
+    if recipe.node_embedding is None:
+        return TreeDistance(partial)
+    if recipe.wl_depths == "all":
+        return GroundDistance(floor=0.0, per_label=1 / (recipe.wl_iterations + 1))
+    return None
 
 
 class DistancesToRandomGraphs:
@@ -20,10 +30,16 @@ class DistancesToRandomGraphs:
     recipe : NodeRecipe
         How nodes are embedded.
     random_graphs : NodeEmbeddings
+    partial : bool
+        As in `TreeDistance`.
     """
 
-    def __init__(self, recipe: NodeRecipe, random_graphs: NodeEmbeddings) -> None:
-        self.recipe, self.random_graphs = recipe, random_graphs
+    partial = False
+
+    def __init__(
+        self, recipe: NodeRecipe, random_graphs: NodeEmbeddings, *, partial: bool = False
+    ) -> None:
+        self.recipe, self.random_graphs, self.partial = recipe, random_graphs, partial
         self._prepared: dict[str, object] = {}
 
     def of_graphs(
@@ -40,6 +56,11 @@ class DistancesToRandomGraphs:
             raise ValueError(
                 "the model was fitted with node labels, but not all of these graphs have them: "
                 "give all graphs labels, or fit with use_node_labels=False"
+            )
+        if self.recipe.use_edge_labels and batch.edge_labels is None and len(batch.indices):
+            raise ValueError(
+                "the model was fitted with edge labels, but not all of these graphs have them: "
+                "give all graphs labels, or fit with use_edge_labels=False"
             )
         backend = backend_for(device, len(batch) * len(self.random_graphs))
         return distances_of_graphs(
@@ -73,7 +94,8 @@ class DistancesToRandomGraphs:
 
     def _prepared_for(self, backend: AnyBackend) -> object:
         if backend.name not in self._prepared:
-            self._prepared[backend.name] = backend.prepare(self.random_graphs)
+            ground = ground_of(self.recipe, partial=self.partial)
+            self._prepared[backend.name] = backend.prepare(self.random_graphs, ground)
         return self._prepared[backend.name]
 
     def __getstate__(self) -> dict[str, object]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover.cli.words import checking_options
-from graphmover.parameters import PARAMETERS, Bandwidth, Integer, OneOf, Parameter, YesNoAuto
+from graphmover.parameters import PARAMETERS, Bandwidth, Flag, Integer, OneOf, Parameter, YesNoAuto
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -90,12 +90,20 @@ def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
     if name in _OWN:
         return _OWN[name]
     rule, default = parameter.rule, parameter.default
+    if isinstance(rule, Flag):
+        return Annotated[bool, _option(name, rich_help_panel=_PANEL)], default
+    if isinstance(rule, Integer) and rule.none is not None:
+        settings = {"metavar": f"INTEGER|{rule.none}", "rich_help_panel": _PANEL}
+        return Annotated[str, _option(name, **settings)], str(default)
     if isinstance(rule, Integer):
         return Annotated[
             int, _option(name, min=rule.least, max=rule.most, rich_help_panel=_PANEL)
         ], default
     if isinstance(rule, OneOf | YesNoAuto):
-        names = rule.names if isinstance(rule, OneOf) else ("auto", "yes", "no")
+        names: tuple[str, ...] = ("auto", "yes", "no")
+        if isinstance(rule, OneOf):
+            names = (*rule.names, "none") if rule.or_none else rule.names
+        default = {True: "yes", False: "no"}.get(default, default)  # type: ignore[call-overload]
         choices = StrEnum(name, {choice.replace("-", "_"): choice for choice in names})  # type: ignore[misc]
         return Annotated[choices, _option(name, rich_help_panel=_PANEL)], choices(str(default))
     if isinstance(rule, Bandwidth):
@@ -118,7 +126,9 @@ def _value(name: str, given: Any) -> Any:
     if isinstance(rule, YesNoAuto):
         return {"auto": "auto", "yes": True, "no": False}[given.value]
     if isinstance(rule, OneOf):
-        return given.value
+        return None if rule.or_none and given.value == "none" else given.value
+    if isinstance(rule, Integer) and rule.none is not None:
+        return None if given == rule.none else _whole_number(given, PARAMETERS[name].option, rule)
     if isinstance(rule, Bandwidth):
         return "scale" if given == "scale" else _number(given)
     return not given if name == "verbose" else given
@@ -171,6 +181,16 @@ def _number(text: str) -> float:
     except ValueError:
         raise typer.BadParameter(
             f'must be a positive number or "scale", got {text!r}', param_hint="--gamma"
+        ) from None
+
+
+def _whole_number(text: str, option: str, rule: Integer) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f'must be an integer of at least {rule.least} or "{rule.none}", got {text!r}',
+            param_hint=option,
         ) from None
 
 

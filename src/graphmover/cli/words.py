@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from graphmover.parameters import PARAMETERS
+from graphmover.parameters import PARAMETERS, Flag
 
 #: Typer has no name for the base class of all that is wrong with a command line.
 UsageError: Any = typer.BadParameter.__base__
@@ -41,6 +41,11 @@ def in_words_of_options(message: str) -> str:
             return OPTION_OF[alone]
         if name == "resume":
             return OPTION_OF[name]
+        rule = PARAMETERS[name].rule if name in PARAMETERS else None
+        if isinstance(rule, Flag) and value == "True":
+            return OPTION_OF[name]
+        if value == "None":
+            value = getattr(rule, "none", None) or "none"
         return f"{OPTION_OF[name]} {_VALUES.get(value, value)}"
 
     return _PARAMETER.sub(option, message)

@@ -128,7 +128,8 @@ class FoldDistances:
                 recipe = self._recipe(hyperparameters)._replace(scale=key[1][0])
                 scaled = nodes.divided_by(recipe.scale)
                 graphs = self._random_graphs(scaled, key[1], hyperparameters, n_columns)
-                to_graphs = DistancesToRandomGraphs(recipe, graphs)
+                partial = bool(self._embedding.partial)
+                to_graphs = DistancesToRandomGraphs(recipe, graphs, partial=partial)
                 self._tables[key] = to_device(
                     to_graphs.of_nodes(scaled, self._backend, n_jobs=n_jobs)
                 )
@@ -149,6 +150,8 @@ class FoldDistances:
             embedding.node_mass,
             embedding.use_node_labels if self._anchored else False,
             hyperparameters.wl_iterations,
+            wl_depths=embedding.wl_depths,
+            use_edge_labels=embedding.use_edge_labels,
         )
 
     def _nodes(self, hyperparameters: Hyperparameters, n_jobs: int | None) -> Nodes:

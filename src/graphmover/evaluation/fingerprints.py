@@ -10,6 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from graphmover.embedding import RandomGraphEmbedding
+from graphmover.parameters import PARAMETERS
+
+#: The parameters that `RandomGraphEmbedding` had when the first checkpoints were written.
+FIRST_PARAMETERS = (
+    *("n_components", "gamma", "max_random_nodes", "n_dimensions", "node_embedding", "node_mass"),
+    *("sampling", "use_node_labels", "wl_iterations", "device", "n_jobs", "random_state"),
+    "verbose",
+)
+
 #: Parameters of estimators that do not change results, or that `evaluate` sets.
 _NOT_FINGERPRINTED = ("n_jobs", "random_state", "verbose")
 
@@ -87,6 +97,8 @@ def description(value: Any) -> object:
     if hasattr(value, "get_params"):
         parameters = value.get_params(deep=False)
         kept = {name: parameters[name] for name in parameters if name not in _NOT_FINGERPRINTED}
+        if isinstance(value, RandomGraphEmbedding):
+            kept = {name: kept[name] for name in kept if not _is_default_of_later(name, kept[name])}
         return description(type(value)), description(kept)
     if all(hasattr(value, name) for name in ("dist", "args", "kwds")):
         # A frozen distribution of SciPy: its pickle holds the state of NumPy's global generator.
@@ -95,6 +107,15 @@ def description(value: Any) -> object:
         return description(type(value)), str(joblib.hash(value))
     except Exception as error:
         raise TypeError(f"{value!r} cannot be pickled: {error}") from error
+
+
+def _is_default_of_later(name: str, value: Any) -> bool:
+    """Tell whether a parameter came after the first checkpoints and has its default.
+
+    It is then left out, so that their fingerprints stay.
+    """
+    is_later = name not in FIRST_PARAMETERS
+    return is_later and bool(description(value) == description(PARAMETERS[name].default))
 
 
 def _function(function: FunctionType) -> tuple[object, ...]:

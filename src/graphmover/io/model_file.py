@@ -121,20 +121,26 @@ def _read_model(arrays: StoredArrays) -> FittedModel:
     unknown = set(arrays.names) - set(_MEMBERS)
     if unknown:
         raise ValueError(f"{min(unknown)[:100]!r} is not part of a model")
-    labels = arrays.array("labels", "i", 1) if "labels" in arrays.names else None
+    wl_depths = arrays.text("wl_depths", _MAX_NAME) if "wl_depths" in arrays.names else "last"
+    columns = 2 if wl_depths == "all" else 1
+    labels = arrays.array("labels", "i", columns) if "labels" in arrays.names else None
     random_graphs = NodeEmbeddings(
         arrays.array("points", "f", 2),
         arrays.array("masses", "i", 1),
         arrays.array("offsets", "i", 1),
         labels,
     )
+    node_embedding = arrays.text("node_embedding", _MAX_NAME)
     recipe = NodeRecipe(
         random_graphs.n_dimensions,
-        arrays.text("node_embedding", _MAX_NAME),
+        None if node_embedding == str(None) else node_embedding,
         arrays.text("node_mass", _MAX_NAME),
         bool(arrays.array("uses_node_labels", "b", 0)),
         int(arrays.array("wl_iterations", "iu", 0)),
         float(arrays.array("node_scale", "fiu", 0)),
+        wl_depths=wl_depths,
+        use_edge_labels="uses_edge_labels" in arrays.names
+        and bool(arrays.array("uses_edge_labels", "b", 0)),
     )
     gamma = float(arrays.array("gamma", "fiu", 0))
     return FittedModel(_read_parameters(arrays), gamma, recipe, random_graphs)
@@ -169,14 +175,31 @@ def _check_fitted_values(model: FittedModel) -> None:
         raise ValueError(
             "the random graphs have labels although the model uses none, or the reverse"
         )
+    _check_labels(model)
     if not len(model.random_graphs) or (model.random_graphs.node_counts == 0).any():
         raise ValueError("a random graph has no nodes")
+
+
+def _check_labels(model: FittedModel) -> None:
+    recipe, graphs = model.recipe, model.random_graphs
+    require_allowed("wl_depths", recipe.wl_depths)
+    wanted = (recipe.wl_iterations + 1,) if recipe.wl_depths == "all" else ()
+    if graphs.labels is not None and graphs.labels.shape[1:] != wanted:
+        raise ValueError(f"labels has the shape {graphs.labels.shape}, expected (nodes, *{wanted})")
+    if (recipe.node_embedding is None) != (graphs.n_dimensions == 0):
+        raise ValueError(
+            f"the random graphs have {graphs.n_dimensions} coordinates, but node_embedding is "
+            f"{recipe.node_embedding}"
+        )
+    if model.parameters.get("partial") and recipe.node_embedding is not None:
+        raise ValueError("partial=True, but nodes have coordinates")
 
 
 #: Names of the arrays.
 _MEMBERS = (
     *("format", "version", "parameters", "gamma", "uses_node_labels", "wl_iterations"),
     *("node_embedding", "node_mass", "node_scale", "points", "masses", "offsets", "labels"),
+    *("wl_depths", "uses_edge_labels"),  # if they are not "last" and False
 )
 
 
@@ -198,6 +221,10 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
     }
     if graphs.labels is not None:
         arrays["labels"] = graphs.labels
+    if recipe.wl_depths != "last":
+        arrays["wl_depths"] = np.array(recipe.wl_depths)
+    if recipe.use_edge_labels:
+        arrays["uses_edge_labels"] = np.array(True)
     return arrays
 
 

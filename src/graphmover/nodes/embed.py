@@ -36,11 +36,15 @@ class NodeRecipe(NamedTuple):
     use_node_labels: bool | str = "auto"
     wl_iterations: int = 0
     scale: float = 1.0  # coordinates are divided by it
+    wl_depths: str = "last"
+    use_edge_labels: bool | str = False
 
     @property
     def fits_unit_cube(self) -> bool:
         """Whether points lie in the unit cube without a scale."""
         method = self.node_embedding
+        if method is None:
+            return True
         return isinstance(method, str) and NODE_EMBEDDINGS[method].in_unit_cube
 
     def scaled_to(self, extent: tuple[float, float]) -> NodeRecipe:
@@ -59,6 +63,8 @@ def embed_nodes(
     node_mass: Literal["degree", "equal"] = "degree",
     use_node_labels: bool | Literal["auto"] = "auto",
     wl_iterations: int = 0,
+    wl_depths: Literal["last", "all"] = "last",
+    use_edge_labels: bool | Literal["auto"] = False,
     n_jobs: int | None = None,
     progress: str | None = None,
     first_index: int = 0,
@@ -71,9 +77,10 @@ def embed_nodes(
     n_dimensions : int
         The paper's d: the number of eigenvectors, or of random-walk steps. A graph with fewer
         nodes than eigenvectors has zeros in the coordinates it lacks.
-    node_embedding : {"laplacian", "return-probability", "degree"} or callable
-        The node embedding method. "laplacian": the absolute values of the normalised
-        Laplacian's eigenvectors with the smallest eigenvalues, as in the paper.
+    node_embedding : {"laplacian", "return-probability", "degree"}, callable or None
+        The node embedding method. None: no coordinates, labels alone. "laplacian": the absolute
+        values of the normalised Laplacian's eigenvectors with the smallest eigenvalues, as in the
+        paper.
         "return-probability": the probabilities that a random walk is back after 1 to d steps.
         "degree": log(1 + degree) alone, one dimension. A callable takes a `GraphBatch` and
         returns a list of arrays of real numbers, one row per node; it may be given the graphs
@@ -85,6 +92,11 @@ def embed_nodes(
     wl_iterations : int
         Weisfeiler-Lehman iterations on the labels. If labels are not used, or there are
         none, more than 0 iterations refine one common label: structure alone.
+    wl_depths : {"last", "all"}
+        "last": the labels after all iterations. "all": a column of labels for each number of
+        iterations from 0 to ``wl_iterations``.
+    use_edge_labels : bool or "auto"
+        Whether edge labels enter the iterations; "auto": if the graphs have them.
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. The result does not depend on it.
     progress : str or None
@@ -119,7 +131,17 @@ def embed_nodes(
     require_allowed("use_node_labels", use_node_labels)
     require_allowed("node_embedding", node_embedding)
     require_allowed("node_mass", node_mass)
-    recipe = NodeRecipe(n_dimensions, node_embedding, node_mass, use_node_labels, wl_iterations)
+    require_allowed("wl_depths", wl_depths)
+    require_allowed("use_edge_labels", use_edge_labels)
+    recipe = NodeRecipe(
+        n_dimensions,
+        node_embedding,
+        node_mass,
+        use_node_labels,
+        wl_iterations,
+        wl_depths=wl_depths,
+        use_edge_labels=use_edge_labels,
+    )
     batch = as_graph_batch(graphs)
     return embed_batch(batch, recipe, n_jobs=n_jobs, progress=progress, first_index=first_index)
 
@@ -150,14 +172,26 @@ def node_codes(batch: GraphBatch, recipe: NodeRecipe) -> NDArray[np.int64] | Non
         raise ValueError("use_node_labels=True, but not all graphs have node labels")
     if not wanted:
         if not recipe.wl_iterations:
+            if recipe.node_embedding is None and batch.n_nodes:
+                raise ValueError(
+                    "node_embedding=None compares labels alone, but not all graphs have node "
+                    "labels: give labels, or wl_iterations of at least 1 for structure"
+                )
             return None
-        batch = GraphBatch(batch.offsets, batch.indptr, batch.indices)
-    return wl_labels(batch, recipe.wl_iterations)
+        batch = GraphBatch(
+            batch.offsets, batch.indptr, batch.indices, edge_labels=batch.edge_labels
+        )
+    along = recipe.use_edge_labels
+    along = batch.edge_labels is not None if isinstance(along, str) else bool(along)
+    depths: Any = recipe.wl_depths
+    return wl_labels(batch, recipe.wl_iterations, depths=depths, use_edge_labels=along)
 
 
 def node_points(work: Work, recipe: NodeRecipe) -> Floats:
     """Return the points of all nodes, graph after graph."""
     method = recipe.node_embedding
+    if method is None:
+        return np.zeros((work.batch.n_nodes, 0))
     if callable(method):
         return _checked_points(method(work.batch), work.batch, work.first_index)
     return NODE_EMBEDDINGS[method].points(work)

@@ -56,6 +56,9 @@ class Nodes(Protocol):
     def nodes_at(self, places: Ints) -> tuple[Floats, Ints | None]:
         """Return the points and labels of some nodes on the host."""
 
+    def on_host(self, graphs: Ints) -> NodeEmbeddings:
+        """Return some graphs on the host."""
+
 
 class NodeEmbeddings:
     """Graphs as weighted, optionally labelled, points: data graphs and random graphs alike.
@@ -165,6 +168,10 @@ class NodeEmbeddings:
     def nodes_at(self, places: Ints) -> tuple[Floats, Ints | None]:
         """Return the points and labels of some nodes, numbered over all graphs."""
         return self.points[places], None if self.labels is None else self.labels[places]
+
+    def on_host(self, graphs: Ints) -> NodeEmbeddings:
+        """Return some graphs: they are here."""
+        return self[graphs]
 
     def __getitem__(self, key: Any) -> NodeEmbeddings:
         """Select graphs; a single index gives a collection of one, a slice shares memory."""

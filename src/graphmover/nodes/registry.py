@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-    #: A name from the registry, or a user's own function.
-    NodeEmbedding = str | Callable[[GraphBatch], Sequence[ArrayLike]]
+    #: A name from the registry, a user's own function, or None: no coordinates.
+    NodeEmbedding = str | Callable[[GraphBatch], Sequence[ArrayLike]] | None
 
 #: One thread walks from about this many edges at a time.
 _CHUNK_EDGES = 2**16

@@ -73,6 +73,12 @@ class Method:
         _require_grid(self.name, self.grid)
         if self.n_components is not None:
             require_integer("n_components", self.n_components, least=1)
+        if self.embedding.max_random_nodes is None or None in self.grid.get("max_random_nodes", ()):
+            raise ValueError(
+                f"{self.name!r} has max_random_nodes=None, but folds share random graphs only if "
+                f"those have at most max_random_nodes nodes: evaluate a scikit-learn pipeline that "
+                f"starts with the embedding"
+            )
         space = self.search_space
         for (*_, last), gamma in product(space.stacks, space.gammas):
             own = self.embedding.get_params(deep=False)
@@ -160,7 +166,8 @@ def named_after_parameters(estimator: RandomGraphEmbedding, graphs: GraphBatch) 
             name += f" of depth {estimator.wl_iterations}"
     name += f", D_max = {estimator.max_random_nodes}, d = {estimator.n_dimensions}"
     default = RandomGraphEmbedding()
-    for parameter in ("node_embedding", "node_mass", "gamma"):
+    later = ("wl_depths", "use_edge_labels", "partial")
+    for parameter in ("node_embedding", "node_mass", "gamma", *later):
         value = getattr(estimator, parameter)
         if value != getattr(default, parameter):
             shown = getattr(value, "__name__", type(value).__name__) if callable(value) else value
