@@ -1,10 +1,10 @@
 """The GPU engine: problems per second, the whole way from graphs to features, agreement, peers.
 
-Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [pipeline] [million] [auto]
-[agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after a
-warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems of
-a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1`` before that command
-looks at the largest launch.
+Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [tree] [pipeline] [million]
+[auto] [agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after
+a warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems
+of a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1`` before that
+command looks at the largest launch.
 """
 
 import ctypes
@@ -23,14 +23,18 @@ import numpy as np
 import graphmover as gm
 from graphmover._utils.parallel import chunks
 from graphmover.backends import BACKENDS
+from graphmover.backends.rows import distances_between
 from graphmover.nodes.embed import NodeRecipe, node_codes
 from graphmover.nodes.masses import node_degrees, node_masses
 from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.random_graphs import sample_random_graphs
+from graphmover.transport import TreeDistance
 from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import prepare_on_device
+from graphmover.transport.tree.cuda import distances_on_device
+from graphmover.transport.tree.histograms import histograms
 
-PARTS = ("kernel", "pipeline", "million", "auto", "agreement", "peers")
+PARTS = ("kernel", "tree", "pipeline", "million", "auto", "agreement", "peers")
 DATASETS = ("MUTAG", "ENZYMES", "NCI1", "IMDB-BINARY", "PROTEINS", "COLLAB")
 
 
@@ -107,6 +111,45 @@ def kernel():
             print(
                 f"| {name}, {most_nodes}, {n_random} | {x.sizes.mean():.1f} | {rate:.1f} | "
                 f"{100 * int(again.sum()) / out.size:.2f} | {cpu:.2f} | {rate / cpu:.0f} |",
+                flush=True,
+            )
+
+
+def tree():
+    """Labels of depths 0 to 3 alone, whole graphs against whole graphs."""
+    print(
+        "| data, R | kernel M/s | with histograms M/s | to host M/s | CPU M/s, all cores | ratio |"
+    )
+    print("|---|---|---|---|---|---|")
+    backend = BACKENDS["cuda"]
+    for name in DATASETS:
+        graphs = load(name)
+        if graphs is None:
+            continue
+        nodes = gm.embed_nodes(
+            graphs, node_embedding=None, node_mass="equal", wl_iterations=3, wl_depths="all"
+        )
+        for n_random in sorted({min(1024, len(nodes)), min(4110, len(nodes))}):
+            y = nodes[np.random.default_rng(0).permutation(len(nodes))[:n_random]]
+            x, prepared = backend.take(nodes), backend.prepare(y, TreeDistance())
+            index = prepared.labels
+
+            def found(x=x, index=index):
+                return histograms(cp, index, x.labels, x.masses, x.offsets)
+
+            once = found()
+            size = len(nodes) * n_random / 1e6
+            kernel_ms = device_ms(lambda: distances_on_device(once, index, partial=False))
+            both_ms = device_ms(lambda: distances_on_device(found(), index, partial=False))
+            there = wall_seconds(lambda: distances_between(backend, nodes, prepared, n_random))
+            host = BACKENDS["cpu"]
+            ready = host.prepare(y, TreeDistance())
+            cpu = wall_seconds(lambda: distances_between(host, nodes, ready, n_random, n_jobs=-1))
+            same = distances_between(backend, nodes, prepared, n_random)
+            assert (same == distances_between(host, nodes, ready, n_random, n_jobs=-1)).all()
+            print(
+                f"| {name}, {n_random} | {1e3 * size / kernel_ms:.0f} | {1e3 * size / both_ms:.0f} "
+                f"| {size / there:.0f} | {size / cpu:.0f} | {cpu / there:.1f} |",
                 flush=True,
             )
 

@@ -1,4 +1,4 @@
-"""transport.cu compiled for the CPU with simulator/: the GPU's own code without a GPU."""
+"""The kernels compiled for the CPU: transport.cu with simulator/, tree.cu thread by thread."""
 
 import ctypes
 import shutil
@@ -13,6 +13,7 @@ from graphmover.transport.cpu.problem import prepare
 from graphmover.transport.cuda import schedule
 from graphmover.transport.ground import default_ground_distance
 from graphmover.transport.side import ROUNDED_TOTAL
+from graphmover.transport.tree.histograms import histograms, index_labels
 
 SIMULATOR = Path(__file__).parent / "simulator"
 SHARED = "extern __shared__ __align__(16) char shared[];"
@@ -128,3 +129,59 @@ def run(kernels, step, n_bytes, shared, launch, x, y, ground, out, again, count,
         address(again),
         address(count),
     )
+
+
+#: Each block has one thread, so there is nothing to synchronise.
+TREE = """
+#include <cmath>
+using std::fmax;
+using std::fmin;
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+struct Index { long x, y; };
+static Index threadIdx = {0, 0}, blockIdx, blockDim = {1, 1}, gridDim;
+static void __syncthreads() {}
+static double __dmul_rn(double a, double b) { return a * b; }
+extern "C" void place(long x, long y, long tiles) { blockIdx = {x, y}; gridDim = {0, tiles}; }
+"""
+
+
+def build_tree(folder):
+    """Compile tree.cu and load it."""
+    text = source("tree.cu")
+    shared = "extern __shared__ double common[];"
+    assert shared in text
+    (folder / "tree.cpp").write_text(TREE + text.replace(shared, "static double common[6144];"))
+    library = folder / "tree.so"
+    options = ["-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-ffp-contract=off"]
+    subprocess.run([compiler(), *options, str(folder / "tree.cpp"), "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def tree_distances(kernel, x, y, *, partial, tile):
+    """All distances as `transport.tree.cuda` computes them."""
+    index = index_labels(np, y.labels, y.masses, y.offsets)
+    found = histograms(np, index, x.labels, x.masses, x.offsets)
+    out = np.full((len(x), len(y)), np.inf)
+    scales = np.ones(len(y)) if partial else index.totals
+
+    def address(array):
+        return ctypes.c_void_p(array.ctypes.data)
+
+    n_tiles = -(-len(y) // tile)
+    for i, j in np.ndindex(len(x), n_tiles):
+        kernel.place(ctypes.c_long(i), ctypes.c_long(j), ctypes.c_long(n_tiles))
+        kernel.tree_distances(
+            *map(address, found),
+            ctypes.c_int(index.n_depths),
+            address(index.totals),
+            address(scales),
+            *map(address, index[2:]),
+            ctypes.c_int(partial),
+            ctypes.c_longlong(len(y)),
+            ctypes.c_int(tile),
+            address(out),
+        )
+    return out

@@ -111,6 +111,7 @@ ORDER = [
     "transport.tree",
     "transport.tree.histograms",
     "transport.tree.cpu",
+    "transport.tree.cuda",
     "transport.cuda",
     "transport.cuda.side",
     "transport.cuda.schedule",

@@ -18,6 +18,7 @@ import graphmover as gm
 from graphmover._utils.cuda import gpu_available
 from graphmover.backends import BACKENDS
 from graphmover.nodes.embed import NodeRecipe
+from graphmover.transport import TreeDistance
 from graphmover.transport.cuda import schedule
 
 pytestmark = [
@@ -114,6 +115,50 @@ def test_every_choice_of_points_and_masses(node_embedding):
     on_gpu = model.distances(graphs)
     expected = model.set_params(device="cpu").distances(graphs)
     np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("n_y", [1, 300, 7000])
+def test_the_closed_form_has_the_bits_of_the_cpu(partial, n_y):
+    graphs = gm.make_graph_families(400, random_state=0, return_X_y=True)[0]
+    options = {"node_embedding": None, "wl_iterations": 3, "wl_depths": "all"}
+    nodes = gm.embed_nodes([*graphs, gm.Graph(0, [])], **options)
+    y = nodes[np.random.default_rng(0).integers(0, len(nodes), n_y)]
+    ground = TreeDistance(partial)
+    on_gpu = gm.earth_movers_distance(nodes, y, ground=ground, device="cuda")
+    np.testing.assert_array_equal(on_gpu, gm.earth_movers_distance(nodes, y, ground=ground))
+    heavy = gm.NodeEmbeddings(nodes.points, nodes.masses * 0.3, nodes.offsets, nodes.labels)
+    on_gpu = gm.earth_movers_distance(heavy, y, ground=ground, device="cuda")
+    expected = gm.earth_movers_distance(heavy, y, ground=ground)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-12)
+    none = nodes[:0]
+    assert gm.earth_movers_distance(none, y, ground=ground, device="cuda").shape == (0, n_y)
+    assert gm.earth_movers_distance(y, none, ground=ground, device="cuda").shape == (n_y, 0)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"node_embedding": None, "max_random_nodes": None, "partial": True},
+        {"node_embedding": None, "max_random_nodes": None, "spread_anchors": True},
+        {"node_embedding": None},
+        {"node_embedding": "laplacian"},
+    ],
+)
+def test_labels_of_all_depths(parameters):
+    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(
+        64, wl_iterations=2, wl_depths="all", random_state=0, device="cuda", **parameters
+    ).fit(graphs)
+    on_gpu = model.distances(graphs)
+    expected = model.set_params(device="cpu").distances(graphs)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-7, atol=1e-12)
+    random_graphs = model.random_graphs_
+    if model.node_embedding is None:
+        np.testing.assert_array_equal(on_gpu, expected)
+        again = model.fit(graphs).random_graphs_
+        np.testing.assert_array_equal(again.labels, random_graphs.labels)
+        np.testing.assert_array_equal(again.masses, random_graphs.masses)
 
 
 def test_many_chunks_give_the_same_bits(monkeypatch):

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from graph_zoo import random_nodes
 from test_ground import GROUNDS, with_columns
+from test_tree import label_tree
 
 import graphmover as gm
 from graphmover._utils import cuda as _cuda_kernels
+from graphmover.transport import TreeDistance
 
 
 def nvrtc():
@@ -132,6 +134,20 @@ def test_distances_far_below_the_largest_cost(kernels):
     x = random_nodes(rng, 4, 12)
     near = gm.NodeEmbeddings(x.points + 1e-13 * rng.random(x.points.shape), x.masses, x.offsets)
     assert_equal_to_the_cpu(kernels, x, near)
+
+
+@pytest.mark.parametrize("tile", [7, 100])
+@pytest.mark.parametrize("partial", [False, True])
+def test_the_closed_form_has_the_bits_of_the_cpu(tmp_path, partial, tile):
+    if cuda_simulator.compiler() is None or sys.platform != "linux":
+        pytest.skip("no C++ compiler on Linux")
+    rng = np.random.default_rng(tile)
+    x, y = label_tree(rng, 20, 9, 3, most_mass=2**40), label_tree(rng, 30, 9, 3)
+    x = gm.NodeEmbeddings(x.points, x.masses, [0, *x.offsets], x.labels)  # the first has no nodes
+    expected = gm.earth_movers_distance(x, y, ground=TreeDistance(partial))
+    kernel = cuda_simulator.build_tree(tmp_path)
+    out = cuda_simulator.tree_distances(kernel, x, y, partial=partial, tile=tile)
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_without_cupy_or_gpu_the_error_says_what_to_do(monkeypatch):

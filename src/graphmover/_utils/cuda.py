@@ -13,6 +13,7 @@ OPTIONS = ("-std=c++17",)
 #: CUDA sources by name, and their paths in the package.
 SOURCES = {
     "transport.cu": "transport/cuda/transport.cu",
+    "tree.cu": "transport/tree/tree.cu",
     "laplacian.cu": "nodes/laplacian/laplacian.cu",
 }
 

@@ -25,6 +25,8 @@ from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import DeviceSide, prepare_on_device
 from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
+from graphmover.transport.tree import cuda as tree
+from graphmover.transport.tree.histograms import Histograms, LabelIndex, histograms, index_labels
 
 #: Threads that prepare chunks: while one waits for the device, another works on the host.
 _THREADS = 3
@@ -104,7 +106,14 @@ class Prepared(NamedTuple):
     ground: GroundDistance | None
 
 
-class CudaBackend(Backend[DeviceNodes, Prepared]):
+class PreparedTree(NamedTuple):
+    """Random graphs on the device, ready for the closed form."""
+
+    labels: LabelIndex
+    ground: TreeDistance
+
+
+class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
     """CUDA kernels, through CuPy."""
 
     name = "cuda"
@@ -147,27 +156,41 @@ class CudaBackend(Backend[DeviceNodes, Prepared]):
             cupy.asarray(nodes.points), cupy.asarray(nodes.masses), nodes.offsets, labels
         )
 
-    def prepare(self, random_graphs: NodeEmbeddings, ground: Ground | None = None) -> Prepared:
-        """Upload the random graphs, and merge equal nodes."""
+    def prepare(
+        self, random_graphs: NodeEmbeddings, ground: Ground | None = None
+    ) -> Prepared | PreparedTree:
+        """Upload the random graphs, and merge equal nodes or index their labels."""
         if isinstance(ground, TreeDistance):
-            raise ValueError('TreeDistance needs device="cpu"')
+            return PreparedTree(_index(self.take(random_graphs)), ground)
         return Prepared(_side(self.take(random_graphs)), ground)
 
     def distances(
         self,
         nodes: DeviceNodes,
-        prepared: Prepared,
+        prepared: Prepared | PreparedTree,
         finish: Callable[[Floats], object] | None,
         out: Floats,
     ) -> None:
         """Equation (1)."""
-        result = engine.distances_on_device(_side(nodes), prepared.side, prepared.ground)
+        if isinstance(prepared, PreparedTree):
+            found = _histograms(nodes, prepared.labels)
+            partial = prepared.ground.partial
+            result = tree.distances_on_device(found, prepared.labels, partial=partial)
+        else:
+            result = engine.distances_on_device(_side(nodes), prepared.side, prepared.ground)
         if finish is not None:
             finish(result)
         result.get(out=out)
 
-    def chunking(self, node_counts: Ints, prepared: Prepared, n_jobs: int | None) -> Chunking:
+    def chunking(
+        self, node_counts: Ints, prepared: Prepared | PreparedTree, n_jobs: int | None
+    ) -> Chunking:
         """Cut graphs into chunks that fit the device; ``n_jobs`` does not concern it."""
+        if isinstance(prepared, PreparedTree):
+            index, free = prepared.labels, free_memory()
+            node_bytes = 400 + tree.BYTES_PER_LABEL * index.n_depths
+            work, most = schedule.chunking(node_counts, index.n_graphs, free, node_bytes)
+            return Chunking(work, most, _THREADS, release_memory)
         work, most = schedule.chunking(node_counts, len(prepared.side.sizes), free_memory())
         return Chunking(work, most, _THREADS, release_memory)
 
@@ -203,3 +226,15 @@ def _joined(parts: list[DeviceNodes], offsets: Ints) -> DeviceNodes:
 def _side(nodes: DeviceNodes) -> DeviceSide:
     side: DeviceSide = prepare_on_device(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
     return side
+
+
+def _index(nodes: DeviceNodes) -> LabelIndex:
+    import cupy
+
+    return index_labels(cupy, nodes.labels, nodes.masses, nodes.offsets)
+
+
+def _histograms(nodes: DeviceNodes, index: LabelIndex) -> Histograms:
+    import cupy
+
+    return histograms(cupy, index, nodes.labels, nodes.masses, nodes.offsets)

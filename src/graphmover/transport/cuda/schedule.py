@@ -128,14 +128,14 @@ def scratch_slots(n_bytes: int, n_warps: int, n_processors: int, budget: int) ->
 
 
 def chunking(
-    x_counts: NDArray[np.int64], n_y_graphs: int, free_bytes: int
+    x_counts: NDArray[np.int64], n_y_graphs: int, free_bytes: int, node_bytes: int = 400
 ) -> tuple[NDArray[np.int64], int]:
     """The bytes that each graph of x takes on the device, and how many to use at once.
 
     A pair takes 8 bytes for its distance and 8 on the list of pairs to solve again; a node takes
     about 400, intermediate results included.
     """
-    work = 16 * n_y_graphs + 400 * (x_counts + 1)
+    work = 16 * n_y_graphs + node_bytes * (x_counts + 1)
     return work, min(free_bytes // 8, _MOST_AT_ONCE)
 
 
