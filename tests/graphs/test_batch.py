@@ -1,5 +1,6 @@
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -406,3 +407,41 @@ def test_a_data_set_shows_the_edge_values_of_its_graphs():
         data.edge_labels = None
     with pytest.raises(ValueError, match="read-only"):
         graphs.edge_labels[0] = 6
+
+
+def test_direction_is_kept_as_edge_labels():
+    edges = [(0, 1), (1, 2), (2, 1), (0, 1), (1, 0), (0, 2)]
+    options = {"directed": [True, False], "keep_direction": True}
+    counts = ([3, 3], [3, 3], edges)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is lost
+        batch = gm.GraphBatch.from_edges(*counts, **options)
+        labelled = gm.GraphBatch.from_edges(*counts, edge_labels=[*"abcdef"], **options)
+    out, back, both = 1, 2, 3
+    assert batch.indices.tolist() == [1, 0, 2, 1, 1, 2, 0, 0]
+    assert batch.edge_labels.tolist() == [out, back, both, both, both, both, both, both]
+    assert labelled.edge_labels.tolist() == [
+        (out, "a"), (back, "a"), (both, "b"), (both, "c"),
+        (both, "d"), (both, "f"), (both, "e"), (both, "f"),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="keep_direction=True needs directed"):
+        gm.GraphBatch.from_edges(*counts, keep_direction=True)
+    with pytest.warns(UserWarning, match="of two weights the larger"):
+        weighted = gm.GraphBatch.from_edges(*counts, edge_weights=[1, 2, 3, 1, 1, 1], **options)
+    assert weighted.edge_weights.tolist() == [1, 1, 3, 3, 1, 1, 1, 1]
+    assert weighted.edge_labels.tolist() == batch.edge_labels.tolist()
+
+
+def test_refinement_tells_in_and_out_neighbours_apart():
+    networkx = pytest.importorskip("networkx")
+    outwards = networkx.DiGraph([(0, 1), (0, 2)])
+    inwards = networkx.DiGraph([(1, 0), (2, 0)])
+    inwards_too = networkx.DiGraph([(2, 0), (1, 0)])
+    batch = gm.as_graph_batch([outwards, inwards, inwards_too], keep_direction=True)
+    options = {"node_embedding": None, "wl_iterations": 1, "max_random_nodes": None}
+    model = gm.RandomGraphEmbedding(3, use_edge_labels=True, random_state=0, **options).fit(batch)
+    distances = model.distances(batch)
+    assert (distances[1] == distances[2]).all()
+    assert sorted(distances[0]) == [0, 1, 1]
+    blind = gm.RandomGraphEmbedding(3, random_state=0, **options).fit(batch)
+    assert (blind.distances(batch) == 0).all()

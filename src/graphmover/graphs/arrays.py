@@ -47,6 +47,7 @@ def arrays_from_edges(
     edge_labels: Sequence[Any] | NDArray[Any] | None = None,
     edge_attributes: ArrayLike | None = None,
     directed: ArrayLike | None = None,
+    keep_direction: bool = False,
 ) -> Arrays:
     """Check and merge what `GraphBatch.from_edges` documents."""
     nodes = _count_array("node_counts", node_counts)
@@ -66,11 +67,24 @@ def arrays_from_edges(
     oriented = None if directed is None else np.asarray(directed, dtype=bool)
     if oriented is not None and oriented.shape != nodes.shape:
         raise ValueError(f"directed has the shape {oriented.shape}, expected {nodes.shape}")
+    if keep_direction and oriented is None:
+        raise ValueError("keep_direction=True needs directed, which graphs have a direction")
     has_values = edge_labels is not None or edge_attributes is not None
-    indptr, indices, merged, rows = _undirected_rows(
-        offsets, graph_of_edge, pairs, weights, oriented, with_rows=has_values
+    indptr, indices, merged, rows, ahead = _undirected_rows(
+        offsets,
+        graph_of_edge,
+        pairs,
+        weights,
+        oriented,
+        with_rows=has_values or keep_direction,
+        keep_direction=keep_direction,
     )
     each_node, each_edge = nodes_of(offsets), edges_of(graph_of_edge, pairs)
+    labels = None if edge_labels is None else label_array(edge_labels, each_edge)[rows]
+    if keep_direction:
+        behind = ahead[reverse_entries(offsets, indptr, indices)]
+        is_directed = np.repeat(oriented, np.diff(indptr[offsets]))  # type: ignore[arg-type]
+        labels = _with_direction(np.where(is_directed, ahead + 2 * behind, 3), labels)
     return Arrays(
         offsets,
         indptr,
@@ -78,9 +92,17 @@ def arrays_from_edges(
         merged,
         None if node_labels is None else label_array(node_labels, each_node),
         None if node_attributes is None else attribute_array(node_attributes, each_node),
-        None if edge_labels is None else label_array(edge_labels, each_edge)[rows],
+        labels,
         None if edge_attributes is None else attribute_array(edge_attributes, each_edge)[rows],
     )
+
+
+def _with_direction(directions: Ints, labels: NDArray[Any] | None) -> NDArray[Any]:
+    """Return directions as labels, or pairs of a direction and a label."""
+    if labels is None:
+        return directions
+    pairs = zip(directions.tolist(), labels.tolist(), strict=True)
+    return np.fromiter(pairs, dtype=object, count=len(labels))
 
 
 def edge_array(edges: ArrayLike | Iterable[tuple[int, int]]) -> Ints:
@@ -190,6 +212,7 @@ class _Rows(NamedTuple):
     indices: NDArray[np.int32]
     weights: Floats | None
     rows: Ints | None  #: the row of the edge list that gives an entry its label and attributes
+    ahead: Any  #: whether that row has the direction of the entry, rather than the other
 
 
 def _undirected_rows(
@@ -200,6 +223,7 @@ def _undirected_rows(
     directed: NDArray[np.bool_] | None,
     *,
     with_rows: bool,
+    keep_direction: bool,
 ) -> _Rows:
     """Sort all edges into compressed rows: both directions, each once, no self-loops.
 
@@ -228,6 +252,7 @@ def _undirected_rows(
             _merge(forward[oriented], None if weights is None else weights[oriented]),
             _merge(backward[oriented], None if weights is None else weights[oriented]),
             offsets * stride,
+            keep_direction=keep_direction,
         )
     distinct, merged, first = _merge(
         keys.reshape(-1),
@@ -238,7 +263,8 @@ def _undirected_rows(
         merged = None
     indptr = np.searchsorted(distinct, np.arange(n_rows + 1) * stride)
     rows = None if first is None else np.flatnonzero(keep)[first % max(len(edges), 1)]
-    return _Rows(indptr, (distinct % stride).astype(np.int32), merged, rows)
+    ahead = None if first is None else first < len(edges)
+    return _Rows(indptr, (distinct % stride).astype(np.int32), merged, rows, ahead)
 
 
 class _Merged(NamedTuple):
@@ -272,11 +298,19 @@ def _starts_run(keys: Ints) -> NDArray[np.bool_]:
     return starts
 
 
-def _warn_if_one_way(ahead: _Merged, behind: _Merged, first_keys: Ints) -> None:
+def _warn_if_one_way(
+    ahead: _Merged, behind: _Merged, first_keys: Ints, *, keep_direction: bool
+) -> None:
+    """Warn if directions are lost, or one of two weights."""
     one_way = np.setxor1d(ahead.keys, behind.keys, assume_unique=True)
+    if keep_direction:
+        one_way = one_way[:0]
     if not len(one_way) and ahead.weights is not None and behind.weights is not None:
-        rounding = 1e-12 * ahead.weights  # such as that of a computed correlation matrix
-        one_way = ahead.keys[np.abs(ahead.weights - behind.weights) > rounding]
+        both, a, b = np.intersect1d(
+            ahead.keys, behind.keys, assume_unique=True, return_indices=True
+        )
+        rounding = 1e-12 * ahead.weights[a]  # such as that of a computed correlation matrix
+        one_way = both[np.abs(ahead.weights[a] - behind.weights[b]) > rounding]
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
         warnings.warn(

@@ -38,6 +38,7 @@ def as_graph_batch(
     edge_weight: str | None = EDGE_WEIGHT,
     edge_label: str | None = EDGE_LABEL,
     edge_attributes: str | None = EDGE_ATTRIBUTES,
+    keep_direction: bool = False,
 ) -> GraphBatch:
     """Turn graphs of any supported library into one `GraphBatch`.
 
@@ -54,6 +55,9 @@ def as_graph_batch(
     edge_weight, edge_label, edge_attributes : str or None
         The same for edges. An edge without a weight has weight 1. In rustworkx, an edge's
         payload that is not a mapping is its weight.
+    keep_direction : bool
+        Keep the direction of edges of directed graphs as their labels, by the rules of
+        `GraphBatch.from_edges`. It has no effect on a `GraphBatch`.
 
     Returns
     -------
@@ -95,7 +99,8 @@ def as_graph_batch(
     _require_found(parts, names)
     _check_flat_weights(parts, flat)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
-    return GraphBatch(*arrays_from_edges(**_joined(parts, flat)))
+    joined = _joined(parts, flat)
+    return GraphBatch(*arrays_from_edges(**joined, keep_direction=keep_direction))
 
 
 def _each(graphs: Any) -> Iterable[Any]:
