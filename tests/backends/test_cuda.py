@@ -18,7 +18,7 @@ import graphmover as gm
 from graphmover._utils.cuda import gpu_available
 from graphmover.backends import BACKENDS
 from graphmover.nodes.embed import NodeRecipe
-from graphmover.transport import TreeDistance
+from graphmover.transport import GroundDistance, TreeDistance
 from graphmover.transport.cuda import schedule
 
 pytestmark = [
@@ -131,6 +131,11 @@ def test_the_closed_form_has_the_bits_of_the_cpu(partial, n_y):
     on_gpu = gm.earth_movers_distance(heavy, y, ground=ground, device="cuda")
     expected = gm.earth_movers_distance(heavy, y, ground=ground)
     np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-12)
+    if not partial:
+        engine = GroundDistance(0.0, 1 / 4)
+        on_gpu = gm.earth_movers_distance(nodes[:50], y[:50], ground=engine, device="cuda")
+        expected = gm.earth_movers_distance(nodes[:50], y[:50], ground=ground)
+        np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-12)
     none = nodes[:0]
     assert gm.earth_movers_distance(none, y, ground=ground, device="cuda").shape == (0, n_y)
     assert gm.earth_movers_distance(y, none, ground=ground, device="cuda").shape == (n_y, 0)

@@ -78,6 +78,8 @@ class DeviceNodes:
 
         there = cupy.asarray(places)
         labels = None if self.labels is None else cupy.asnumpy(self.labels[there])
+        if not self.n_dimensions:
+            return np.zeros((len(places), 0)), labels
         return cupy.asnumpy(self.points[there]), labels
 
     def on_host(self, graphs: Ints) -> NodeEmbeddings:

@@ -56,6 +56,8 @@ def prepare_on_device(points: Any, masses: Any, offsets: Any, labels: Any) -> An
     """The same for arrays on the device, except for the offsets, which are on the host."""
     import cupy
 
+    if not points.shape[1]:  # labels alone: all in one place
+        points = cupy.zeros((len(points), 1))
     labels = label_columns(cupy, labels, len(points))
     numbers = cupy.arange(len(points))
     graphs = cupy.searchsorted(cupy.asarray(offsets), numbers, side="right") - 1

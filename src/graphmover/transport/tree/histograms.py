@@ -65,8 +65,9 @@ def index_labels(xp: Any, labels: Any, masses: Any, offsets: Any) -> LabelIndex:
     dense = xp.flatnonzero(counts >= max(1.0, _DENSE * n_graphs))
     row_of[dense] = xp.arange(len(dense), dtype=np.int32)
     rows = xp.zeros((len(dense), n_graphs))
-    in_rows = xp.flatnonzero(row_of[ids] >= 0)
-    rows[row_of[ids[in_rows]], graphs[in_rows]] = amounts[in_rows]
+    if len(dense):
+        in_rows = xp.flatnonzero(row_of[ids] >= 0)
+        rows[row_of[ids[in_rows]], graphs[in_rows]] = amounts[in_rows]
     return LabelIndex(codes, found.totals, running_sums(xp, counts), graphs, amounts, row_of, rows)
 
 
