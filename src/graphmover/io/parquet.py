@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import TARGET, naming, require_one_column, text_array
 from graphmover.io.limits import PER_OBJECT, Limit, graph_bytes
-from graphmover.io.parquet_footer import DELTA_BYTE_ARRAY, DICTIONARIES, RowGroup, row_groups
+from graphmover.io.parquet_footer import row_groups
+from graphmover.io.parquet_sizes import leaves_of, row_group_bytes
 
 _TARGET_NAMES = b"graphmover.target_names"
-#: Arrow's levels and offsets of lists, for each value.
-_PER_LEVELS = 12
+#: Python objects for each byte of a text: four for a character beyond ASCII in a long text, and
+#: lists in lists, from JSON, for three characters each.
+_PER_TEXT_BYTE, _PER_JSON_BYTE = 4, 40
 #: What pyarrow raises on damaged files beside its own exceptions.
 _BROKEN = (UnicodeDecodeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError)
 
@@ -41,9 +43,8 @@ def read_parquet(
         columns = [name for name in (*COLUMNS, target) if name is not None and name in schema.names]
         for name in columns:
             require_one_column(schema.names, name, path)
-        leaves = _leaves(metadata, columns)
         names = _target_names(schema)
-        for rows in _batches(path, metadata, leaves, columns, batch_size, limit):
+        for rows in _batches(path, metadata, columns, batch_size, limit):
             with naming(path, first):
                 table = pa.Table.from_batches([rows], rows.schema)
                 limit.require(*_table_bytes(table))
@@ -54,145 +55,54 @@ def read_parquet(
 
 
 def _batches(
-    path: Path,
-    metadata: Any,
-    leaves: list[_Leaf],
-    columns: list[str],
-    batch_size: int,
-    limit: Limit,
+    path: Path, metadata: Any, columns: list[str], batch_size: int, limit: Limit
 ) -> Iterator[Any]:
-    """Yield record batches; row groups whose texts may expand are read as dictionaries."""
+    """Yield record batches of row groups that have been checked."""
     import pyarrow.parquet as pq
 
-    def opened(texts: list[str]) -> Any:
-        return pq.ParquetFile(
-            path, metadata=metadata, read_dictionary=texts, page_checksum_verification=True
-        )
+    options = {"columns": columns, "use_threads": False}
+    with pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file:
+        for groups in _runs(path, metadata, columns, limit):
+            yield from file.iter_batches(batch_size, row_groups=groups, **options)
 
+
+def _runs(path: Path, metadata: Any, columns: list[str], limit: Limit) -> Iterator[list[int]]:
+    """Yield row groups to read together, which the limit allows."""
     declared = row_groups(path)
     if any(len(group.chunks) != metadata.num_columns for group in declared):
         raise ValueError(f"{path} cannot be read as Parquet: a row group lacks columns")
-    texts = [leaf.path for leaf in leaves if _has_dictionary(declared, leaf)]
-    with opened([]) as plain, opened(texts) as as_dictionary:
-        for groups, may_expand in _runs(declared, leaves, limit):
-            options = {"row_groups": groups, "columns": columns, "use_threads": False}
-            n_done = 0
-            if may_expand:
-                try:
-                    for rows in as_dictionary.iter_batches(batch_size, **options):
-                        yield rows
-                        n_done += len(rows)
-                    continue
-                except pyarrow().ArrowNotImplementedError:
-                    pass  # lists of texts that are in a dictionary only in part
-            n_read = 0
-            for rows in plain.iter_batches(batch_size, **options):
-                if n_read + len(rows) > n_done:
-                    yield rows.slice(max(0, n_done - n_read))
-                n_read += len(rows)
-
-
-def _runs(
-    declared: list[RowGroup], leaves: list[_Leaf], limit: Limit
-) -> Iterator[tuple[list[int], bool]]:
-    """Yield row groups to read together, and whether their texts may expand beyond the limit."""
+    leaves = leaves_of(metadata, columns)
     run: list[int] = []
     n_bytes = 0
-    for number, group in enumerate(declared):
-        expanded = _check_row_group(group, number, leaves, limit)
-        if run and n_bytes + expanded > limit.most:
-            yield run, False
-            run, n_bytes = [], 0
-        if expanded > limit.most:
-            yield [number], True
-        else:
+    with path.open("rb") as file:
+        for number, group in enumerate(declared):
+            more = row_group_bytes(file, group, number, leaves, limit)
+            if run and n_bytes + more > limit.most:
+                yield run
+                run, n_bytes = [], 0
             run.append(number)
-            n_bytes += expanded
+            n_bytes += more
     if run:
-        yield run, False
-
-
-class _Leaf(NamedTuple):
-    """A column of numbers or texts, in which Parquet stores a column of ours or a part of it."""
-
-    position: int
-    path: str
-    is_text: bool
-    n_bytes: int  #: of a value, with the levels of its lists
-    list_size: int  #: numbers in each fixed-size list; a null list takes as many
-    is_per_graph: bool  #: at most one list, or one value, per graph
-
-
-def _leaves(metadata: Any, columns: list[str]) -> list[_Leaf]:
-    pa = pyarrow()
-    schema = metadata.schema.to_arrow_schema()
-    leaves = []
-    for index in range(metadata.num_columns):
-        column = metadata.schema.column(index)
-        name = column.path.partition(".")[0]
-        if name not in columns:
-            continue
-        width = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 8
-        list_size, depth, kind = 1, 0, schema.field(name).type
-        while pa.types.is_nested(kind) and kind.num_fields == 1:
-            if pa.types.is_fixed_size_list(kind):
-                list_size *= max(1, kind.list_size)
-            else:
-                depth += 1
-            kind = kind.field(0).type
-        is_text = column.physical_type == "BYTE_ARRAY"
-        leaf = _Leaf(index, column.path, is_text, width + _PER_LEVELS, list_size, depth == 0)
-        leaves.append(leaf)
-    return leaves
-
-
-def _check_row_group(group: RowGroup, number: int, leaves: list[_Leaf], limit: Limit) -> int:
-    """Compare what a row group declares with what is stored, before anything is decoded.
-
-    Repeated values are stored once, with their number, so 1 kB may declare 10**8 of them. Return
-    how much memory the values may take if all texts are as long as a text can be.
-    """
-    counts = [group.chunks[leaf.position].n_values for leaf in leaves]
-    n_lists = max([n for n, leaf in zip(counts, leaves, strict=True) if leaf.list_size == 1] or [0])
-    expanded = 0
-    for count, leaf in zip(counts, leaves, strict=True):
-        chunk = group.chunks[leaf.position]
-        n_stored = chunk.n_bytes
-        if min(group.n_rows, count, n_stored) < 0:
-            raise ValueError(f"{limit.source}: row group {number} declares negative sizes")
-        n_parents = group.n_rows if leaf.is_per_graph else n_lists
-        n_values = max(count, n_parents * leaf.list_size if leaf.list_size > 1 else 0)
-        n_bytes = n_values * leaf.n_bytes + n_stored
-        longest = n_values * n_stored if leaf.is_text else 0
-        if DELTA_BYTE_ARRAY in chunk.encodings:  # a text may repeat the one before it
-            n_bytes = longest
-        what = f"row group {number}, which declares {n_values} values of {leaf.path},"
-        limit.require(n_bytes, what)
-        expanded += max(n_bytes, longest)
-    return expanded
-
-
-def _has_dictionary(declared: list[RowGroup], leaf: _Leaf) -> bool:
-    """Return whether all row groups hold a column's texts in a way that Arrow reads as one."""
-    chunks = [group.chunks[leaf.position] for group in declared]
-    return leaf.is_text and all(DICTIONARIES.issuperset(chunk.encodings) for chunk in chunks)
+        yield run
 
 
 def _table_bytes(table: Any) -> tuple[int, str]:
     """Estimate the memory for a decoded batch, and describe it."""
     n_lists, n_values, n_bytes = 0, 0, 0
-    for name in table.column_names:
-        for chunk in table.column(name).chunks:
-            lists, values, objects = _extent(chunk)
-            n_bytes += objects
-            if name == NEIGHBOURS:
+    for field, column in zip(table.schema, table.columns, strict=True):
+        per_byte = _PER_JSON_BYTE if is_json(field) else _PER_TEXT_BYTE
+        for chunk in column.chunks:
+            lists, values, texts = _extent(chunk)
+            if texts is not None:
+                n_bytes += PER_OBJECT * values + per_byte * texts
+            if field.name == NEIGHBOURS:
                 n_lists, n_values = n_lists + lists, n_values + values
     n_bytes += graph_bytes(len(table), n_lists, n_values) + 2 * table.nbytes
     return n_bytes, f"a batch of {len(table)} graphs, {n_lists} nodes and {n_values} neighbours"
 
 
-def _extent(array: Any) -> tuple[int, int, int]:
-    """Return the lists in the lists of an array, all values, and bytes of Python objects."""
+def _extent(array: Any) -> tuple[int, int, int | None]:
+    """Return the lists in the lists of an array, all values, and the bytes of texts, if it has."""
     pa = pyarrow()
     from pyarrow import compute
 
@@ -200,13 +110,16 @@ def _extent(array: Any) -> tuple[int, int, int]:
     while pa.types.is_nested(array.type) and not pa.types.is_struct(array.type):
         array, depth = array.flatten(), depth + 1
         n_lists = len(array) if depth == 1 else n_lists
-    n_objects = 0
+    n_values, places = len(array), None
     if pa.types.is_dictionary(array.type):
-        lengths = compute.binary_length(array.dictionary).fill_null(0).to_numpy(False)
-        places = array.indices.fill_null(0).to_numpy(False)
-        n_objects = int(lengths[places].sum(dtype=np.int64)) if len(lengths) else 0
-        n_objects += PER_OBJECT * len(array)
-    return n_lists, len(array), n_objects
+        places, array = array.indices.fill_null(0).to_numpy(False), array.dictionary
+    try:
+        lengths = compute.binary_length(array).fill_null(0).to_numpy(False)
+    except pa.ArrowNotImplementedError:  # numbers
+        return n_lists, n_values, None
+    if places is not None:
+        lengths = lengths[places] if len(lengths) else lengths
+    return n_lists, n_values, int(lengths.sum(dtype=np.int64))
 
 
 def count_parquet(path: Path) -> int:
