@@ -51,7 +51,8 @@ def places(value, found):
 
 def other_values(rng, lines):
     for _ in range(int(one_of(rng, [1, 1, 2, 4]))):
-        container, key = one_of(rng, places(lines, []) or [({}, "")])
+        known = places(lines, []) or [({"": 0}, "")]
+        container, key = one_of(rng, known)
         kind = rng.integers(6)
         if kind == 0 and container:
             del container[key]
@@ -62,8 +63,8 @@ def other_values(rng, lines):
                 deepcopy(one_of(rng, VALUES))
             )
         elif kind == 3:
-            found = one_of(rng, places(lines, []))
-            container[key] = deepcopy(found[0][found[1]])
+            other, place = one_of(rng, known)
+            container[key] = deepcopy(other[place])
         else:
             container[key] = deepcopy(one_of(rng, VALUES))
     return lines

@@ -224,6 +224,18 @@ def test_hostile_members_are_named(tmp_path, graphs):
             gm.RandomGraphEmbedding.load(file)
 
 
+def test_long_names_in_a_damaged_zip_are_cut(tmp_path, graphs):
+    """Where a member's name is damaged, `zipfile` shows all the bytes that it may have."""
+    embedding().fit(graphs).save(tmp_path / "model.npz")
+    content = bytearray((tmp_path / "model.npz").read_bytes())
+    at = content.index(b"version.npy") - 4  # the length of the name
+    content[at : at + 2] = b"\xff\x08"
+    (tmp_path / "model.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"model.npz .*\(version cannot be read") as caught:
+        gm.RandomGraphEmbedding.load(tmp_path / "model.npz")
+    assert len(str(caught.value)) < 1_000
+
+
 def test_what_is_no_regular_file_is_rejected(tmp_path):
     with pytest.raises(ValueError, match=r"is not a graphmover model: it is not a regular file"):
         gm.RandomGraphEmbedding.load(tmp_path)

@@ -88,8 +88,8 @@ def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
             version = arrays.text("version", _MAX_NAME)
         except Exception as error:  # zip, NumPy and decoding errors: all mean the same here
             raise ValueError(
-                f"{file} is not a graphmover model, or it is damaged ({error}): expected a file "
-                f"that save wrote"
+                f"{file} is not a graphmover model, or it is damaged ({str(error)[:500]}): "
+                f"expected a file that save wrote"
             ) from error
         if found != MODEL_FORMAT:
             raise ValueError(
