@@ -155,6 +155,7 @@ def test_classes_may_be_integral_floats(data):
         ({"y": pd.Series(["a", "b"] * 29 + ["a", pd.NA], dtype="string")}, r"y\[59\] is <NA>"),
         ({"y": [np.inf, *[0.0, 1.0] * 29, 1.0]}, r"y\[0\] is inf, expected a class"),
         ({"y": ["a", "b"] * 29 + [0, 1]}, "y has strings and numbers"),
+        ({"y": ["a", "b"] * 29 + [b"a", b"b"]}, "y has strings and bytes"),
         ({"y": None}, r"y is a NoneType of the shape \(\), expected \(60,\)"),
         ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
         ({"device": "gpu", "methods": ["majority class"]}, "device must be one of"),
@@ -236,3 +237,17 @@ def test_bad_grids_raise(data):
         Method("m", gm.RandomGraphEmbedding(gamma="auto"))
     with pytest.raises(TypeError, match="n_components must be an integer, got '16'"):
         evaluate(data.graphs, data.target, ["EMD"], n_components="16")
+
+
+def test_one_long_class_does_not_set_the_size_of_all():
+    """As fixed-width text, these classes would take 160 GB."""
+    from graphmover.evaluation.target import encoded_classes
+
+    y = ["b", "a"] * 20_000
+    y[:5] = ["x" * 1_000_000] * 5
+    classes, target = encoded_classes(y, len(y), n_folds=5)
+    assert [name[:2] for name in classes] == ["a", "b", "xx"]
+    assert target[:7].tolist() == [2, 2, 2, 2, 2, 0, 1]
+    with pytest.raises(ValueError, match=r"class xxx.* has 5 graphs") as caught:
+        encoded_classes(y, len(y), n_folds=10)
+    assert len(str(caught.value)) < 300

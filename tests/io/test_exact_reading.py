@@ -209,3 +209,31 @@ def test_text_targets_stay_objects_everywhere(tmp_path, ending):
 
     result = evaluate(text.graphs, text.target, ["majority class"], n_folds=2)
     assert len(result.folds) == 2
+
+
+def test_one_long_target_does_not_set_the_size_of_all(tmp_path):
+    """As fixed-width text, these targets would take 160 GB."""
+    n = 40_000
+    names = np.array(["a", "b"] * (n // 2), object)
+    names[0] = "x" * 1_000_000
+    graphs = gm.GraphBatch.from_edges([2] * n, [1] * n, [(0, 1)] * n)
+    data = gm.Dataset("x", graphs, names)
+    model = gm.RandomGraphEmbedding(1, random_state=0).fit(graphs[:10])
+    for output in ("z.csv", "z.parquet"):
+        model.transform_to(data, tmp_path / output)
+    from pyarrow import parquet
+
+    assert parquet.read_table(tmp_path / "z.parquet")["target"].to_pylist() == names.tolist()
+    message = r"z\.npz: .* 40000 of 1000000 characters would take 160\.0 GB: write \.csv or"
+    with pytest.raises(ValueError, match=message):
+        model.transform_to(data, tmp_path / "z.npz")
+
+
+def test_targets_that_become_text_and_tables_of_text(tmp_path):
+    graphs = gm.GraphBatch.from_edges([2] * 4, [1] * 4, [(0, 1)] * 4)
+    model = gm.RandomGraphEmbedding(1, random_state=0).fit(graphs)
+    table = np.array([["a", "bc"], ["d", ""]] * 2, object)
+    for name, target in {"x": table, "y": table[:, 0], "z": np.arange(8).reshape(4, 2)}.items():
+        for ending in ("npz", "parquet", "csv"):
+            model.transform_to(gm.Dataset("x", graphs, target), tmp_path / f"{name}.{ending}")
+        assert np.load(tmp_path / f"{name}.npz")["target"].tolist() == target.tolist()

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphmover.io.chunks import text_array
+
 
 def encoded_classes(
     y: ArrayLike, n_graphs: int, n_folds: int
@@ -33,13 +35,28 @@ def encoded_classes(
             raise ValueError(
                 f"y[{place}] is {value}, expected a class for each graph, a string or an integer"
             )
-    if len({isinstance(value, str | bytes) for value in listed}) > 1:
-        raise ValueError("y has strings and numbers, expected classes of one kind")
-    classes, target, counts = np.unique(np.array(listed), return_inverse=True, return_counts=True)
+    kinds = {_kind(value) for value in listed}
+    if len(kinds) > 1:
+        found = " and ".join(sorted(kinds, reverse=True))
+        raise ValueError(f"y has {found}, expected classes of one kind")
+    if kinds == {"numbers"}:
+        classes, target = np.unique(np.array(listed), return_inverse=True)
+    else:
+        # As objects: in an array of fixed width, one long text would set the size of all.
+        classes = text_array(sorted(set(listed)))
+        places = {value: place for place, value in enumerate(classes)}
+        target = np.array([places[value] for value in listed], np.int64)
     if len(classes) < 2:
         raise ValueError(f"y has {len(classes)} classes, expected 2 or more")
-    _require_enough_graphs(str(classes[np.argmin(counts)]), int(counts.min()), n_folds)
+    counts = np.bincount(target)
+    _require_enough_graphs(str(classes[np.argmin(counts)])[:80], int(counts.min()), n_folds)
     return classes, target.astype(np.int64)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "strings"
+    return "bytes" if isinstance(value, bytes) else "numbers"
 
 
 def _is_class(value: Any) -> bool:

@@ -150,7 +150,7 @@ def _array(flat: list[Any], per_graph: int) -> NDArray[Any]:
     return np.array(flat, np.float64 if float in map(type, flat) else np.int64)
 
 
-def text_array(texts: Sequence[str]) -> NDArray[np.object_]:
+def text_array(texts: Sequence[str | bytes | None]) -> NDArray[np.object_]:
     """Return texts as an array of Python strings."""
     array = np.empty(len(texts), object)
     array[:] = texts

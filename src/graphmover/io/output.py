@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from graphmover._utils.files import FULL, naming_file, replacing
 from graphmover.graphs.arrow import pyarrow
+from graphmover.io.limits import LEAST_LIMIT
 from graphmover.io.partial import PartialRows
 
 #: Entries held in memory while committed rows are converted to the output: about 16 MB.
 _CHUNK_ENTRIES = 2_000_000
+#: Targets of an .npz file may take 1 GB, or this many bytes for each character that they have.
+_BYTES_PER_CHARACTER = 100
 
 Floats = NDArray[np.float64]
 
@@ -44,16 +47,31 @@ def _finish_npy(part: PartialRows, names: NDArray[Any]) -> None:
 def _finish_npz(part: PartialRows, names: NDArray[Any]) -> None:
     target = part.read_target()
     if target is not None and target.dtype == object:
-        raise ValueError(
-            f"{part.output}: an .npz file holds 64-bit numbers or strings, but a target is "
-            f"None or a larger integer: write .csv instead"
-        )
+        target = _fixed_width(target, part.output)
     with replacing(part.output) as file, zipfile.ZipFile(file, "w") as archive:
         with archive.open("vectors.npy", "w", force_zip64=True) as member:
             shutil.copyfileobj(part.finish_vectors(), member, 2**20)
         if target is not None:
             with archive.open("target.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, target, allow_pickle=False)
+
+
+def _fixed_width(target: NDArray[Any], output: Path) -> NDArray[np.str_]:
+    """Return texts as NumPy stores them: all as long as the longest."""
+    texts = target.ravel().tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(
+            f"{output}: an .npz file holds 64-bit numbers or strings, but a target is "
+            f"None or a larger integer: write .csv instead"
+        )
+    longest = max(map(len, texts))
+    n_bytes = 4 * longest * len(texts)
+    if n_bytes > max(LEAST_LIMIT, _BYTES_PER_CHARACTER * sum(map(len, texts))):
+        raise ValueError(
+            f"{output}: an .npz file holds all targets as long as the longest, and {len(texts)} of "
+            f"{longest} characters would take {n_bytes / 1e9:.1f} GB: write .csv or .parquet"
+        )
+    return np.asarray(texts, np.str_).reshape(target.shape)
 
 
 def _finish_csv(part: PartialRows, names: NDArray[Any]) -> None:
@@ -70,13 +88,15 @@ def _finish_parquet(part: PartialRows, names: NDArray[Any]) -> None:
 
     target = part.read_target()
     width = part.n_columns
+    is_text = target is not None and any(isinstance(v, str) for v in target.ravel().tolist())
+    kind = pa.string() if is_text else None
 
     def table(vectors: Floats, values: NDArray[Any] | None) -> Any:
         columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), width)}
         if values is not None and values.ndim == 1:
-            columns["target"] = pa.array(values)
+            columns["target"] = pa.array(values, kind)
         elif values is not None:
-            flat = pa.array(values.ravel())
+            flat = pa.array(values.ravel(), kind)
             columns["target"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
         return pa.table(columns)
 

@@ -25,6 +25,7 @@ from graphmover._utils.growing_file import GrowingFile
 from graphmover._utils.locks import only_writer_of
 from graphmover._utils.own_folder import OwnFolder
 from graphmover.io.checkpoint import MAX_BYTES, Checkpoint
+from graphmover.io.chunks import text_array
 
 #: In the order of removal: without a checkpoint the others count for nothing.
 _CHECKPOINT, _VECTORS, _TARGETS = "journal.json", "vectors.npy", "target.jsonl"
@@ -184,12 +185,21 @@ def target_lines(target: NDArray[Any]) -> bytes:
 
 
 def _array_of(lines: list[bytes]) -> NDArray[Any]:
-    """Return JSON lines as an array: one value, or equally many, per line."""
-    array = np.asarray([json.loads(line) for line in lines])
-    values = array.ravel().tolist() if array.dtype == object else ()
-    if array.ndim not in (1, 2) or any(isinstance(value, dict | list) for value in values):
+    """Return JSON lines as an array: one value, or equally many, per line; texts are objects."""
+    rows = [json.loads(line) for line in lines]
+    is_table = isinstance(rows[0], list)
+    width = len(rows[0]) if is_table else 1
+    flat = [value for row in rows for value in row] if is_table else rows
+    if any(isinstance(row, list) != is_table or (is_table and len(row) != width) for row in rows):
         raise ValueError("expected numbers or strings, or lists of equal length")
-    return array
+    if any(isinstance(value, dict | list) for value in flat):
+        raise ValueError("expected numbers or strings, or lists of equal length")
+    if any(isinstance(value, str) for value in flat):
+        # NumPy would make all of them as long as the longest.
+        array: NDArray[Any] = text_array([v if v is None else str(v) for v in flat])
+    else:
+        array = np.asarray(flat)
+    return array.reshape(len(rows), width) if is_table else array
 
 
 def _header(n_rows: int, n_columns: int) -> bytes:
