@@ -214,6 +214,7 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
         (2, ["embed", "TOY", "-o", "z.npy", "-m", "m"], "cannot save a model as m: expected a na"),
         (2, ["embed", "TOY", "-o", "z.npy", "--sampling", "x"], "'--sampling': 'x' is not one of"),
         (1, ["embed", "TOY", "-o", "z.npy", "--target-column", "y"], "TU data set, whose target"),
+        (2, ["info", "TOY", "--max-smiles", "0"], "Invalid value for '--max-smiles'"),
         (1, ["embed", "TOY", "-o", "no/z.npy"], "cannot write no/z.npy: there is no folder no"),
         (1, ["fit", "TOY", "-m", "no/m.npz"], "cannot write no/m.npz: there is no folder no"),
         (2, ["demo", "--picture", "p.xyz"], "p.xyz must end in one of"),

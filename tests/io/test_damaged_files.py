@@ -65,6 +65,31 @@ def test_repeated_columns_of_smiles(tmp_path):
     rejected(path, "x.csv, line 2: a SMILES of 60000 characters, expected 50000 or fewer")
 
 
+@pytest.mark.parametrize("name", ["x.smi", "x.csv"])
+def test_the_longest_smiles_can_be_chosen(tmp_path, name):
+    pytest.importorskip("rdkit")
+    path = tmp_path / name
+    path.write_text(("" if name == "x.smi" else "smiles\n") + "CCO\n" + "C" * 300 + "\n")
+    rejected(path, rf"{name}, line \d: a SMILES of 300 .* pass max_smiles=300:", max_smiles=299)
+    for most in (300, None):
+        assert gm.read_graphs(path, max_smiles=most).graphs.n_nodes == 303
+        assert len(list(gm.iter_batches(path, 1, max_smiles=most))) == 2
+    model = gm.RandomGraphEmbedding(1, random_state=0).fit([gm.Graph(2, [(0, 1)])])
+    for write in (gm.write_graphs, model.transform_to):
+        output = tmp_path / ("y.jsonl" if write is gm.write_graphs else "z.npy")
+        with pytest.raises(ValueError, match="pass max_smiles=300"):
+            write(path, output, max_smiles=200)
+        write(path, output, max_smiles=300)
+    rejected(path, "max_smiles must be at least 1", max_smiles=0)
+
+
+def test_a_csv_field_longer_than_python_reads(tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "x.csv").write_text(f"smiles\n{'C' * 140_000}\n")
+    message = r"x.csv, line 2: field larger .*; a \.smi file may"
+    rejected(tmp_path / "x.csv", message, max_smiles=10**6)
+
+
 @pytest.mark.parametrize("depth", [25, 450, 5_000, 100_000])
 def test_deep_labels(tmp_path, depth):
     label = "[" * depth + "]" * depth

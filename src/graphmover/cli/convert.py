@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmover.cli.options import BatchSize, MaxBytes, Quiet, Source, TargetColumn
+from graphmover.cli.options import BatchSize, MaxBytes, MaxSmiles, Quiet, Source, TargetColumn
 from graphmover.cli.words import checking_options
 
 
@@ -20,6 +20,7 @@ def convert(
     target_column: TargetColumn = None,
     batch_size: BatchSize = None,
     max_bytes: MaxBytes = None,
+    max_smiles: MaxSmiles = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a collection of graphs in another format."""
@@ -34,6 +35,7 @@ def convert(
         target_column=target_column,
         batch_size=batch_size or 10_000,
         max_bytes=max_bytes,
+        max_smiles=max_smiles,
     )
     if not quiet:
         print(f"{n_graphs} graphs -> {output}", file=sys.stderr)

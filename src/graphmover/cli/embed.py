@@ -15,6 +15,7 @@ from graphmover.cli.options import (
     FitGraphs,
     Json,
     MaxBytes,
+    MaxSmiles,
     Quiet,
     Source,
     TargetColumn,
@@ -47,6 +48,7 @@ def embed(
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
     max_bytes: MaxBytes = None,
+    max_smiles: MaxSmiles = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard what an interrupted run left.")
     ] = False,
@@ -67,10 +69,10 @@ def embed(
         require_writable(output)
     graphs: Any = source
     rows = None
+    limits = {"max_bytes": max_bytes, "max_smiles": max_smiles}
     if not hasattr(embedding, "random_graphs_"):
-        fitted = fit_to(
-            embedding, source, fit_graphs, target_column, model, max_bytes=max_bytes, quiet=quiet
-        )
+        options = {"target_column": target_column, **limits}
+        fitted = fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
         if fitted is not None:  # a small source is read, and its distances computed, only once
             (graphs, rows), target_column = fitted, None
     try:
@@ -81,7 +83,7 @@ def embed(
             target_column,
             resume=not restart,
             known=rows,
-            max_bytes=max_bytes,
+            **limits,
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli.options import Json, MaxBytes, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli.options import (
+    Json,
+    MaxBytes,
+    MaxSmiles,
+    Quiet,
+    Source,
+    TargetColumn,
+    takes_embedding,
+)
 from graphmover.cli.tables import print_scores
 
 if TYPE_CHECKING:
@@ -37,6 +45,7 @@ def evaluate(
         ),
     ] = None,
     max_bytes: MaxBytes = None,
+    max_smiles: MaxSmiles = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -54,7 +63,9 @@ def evaluate(
             known = ", ".join(paper_methods())
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--method")
 
-    data = read_graphs(source, target_column=target_column, max_bytes=max_bytes)
+    data = read_graphs(
+        source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
+    )
     if data.target is None:
         raise ValueError(f"{data.name} has no target, expected a class for each graph")
     result = cross_validate(

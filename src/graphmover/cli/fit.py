@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphmover.cli.options import FitGraphs, MaxBytes, Quiet, Source, TargetColumn, takes_embedding
+from graphmover.cli.options import (
+    FitGraphs,
+    MaxBytes,
+    MaxSmiles,
+    Quiet,
+    Source,
+    TargetColumn,
+    takes_embedding,
+)
 from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
@@ -27,25 +35,27 @@ def fit(
     target_column: TargetColumn = None,
     fit_graphs: FitGraphs = 10_000,
     max_bytes: MaxBytes = None,
+    max_smiles: MaxSmiles = None,
     quiet: Quiet = False,
 ) -> None:
     """Fit to a collection of graphs, and save the model."""
-    fit_to(embedding, source, fit_graphs, target_column, model, max_bytes=max_bytes, quiet=quiet)
+    options = {"target_column": target_column, "max_bytes": max_bytes, "max_smiles": max_smiles}
+    fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
 
 
 def fit_to(
     embedding: RandomGraphEmbedding,
     source: str,
     most: int,
-    target_column: str | None,
     model: Path | None,
+    options: dict[str, Any],
     *,
-    max_bytes: int | None,
     quiet: bool,
 ) -> tuple[Dataset, NDArray[np.float64]] | None:
     """Fit to a source, or to a sample of it, and save the model if it has a name.
 
-    Where that takes the distances of the whole source, return it and its rows.
+    ``options`` are those of `iter_batches`. Where fitting takes the distances of the whole source,
+    return it and its rows.
     """
     from graphmover._utils.files import require_writable
     from graphmover.io.model_file import require_model_name
@@ -55,13 +65,7 @@ def fit_to(
         with checking_options():
             require_model_name(model)
         require_writable(model)
-    sample, n_graphs = sample_graphs(
-        source,
-        most,
-        random_state=embedding.random_state,
-        target_column=target_column,
-        max_bytes=max_bytes,
-    )
+    sample, n_graphs = sample_graphs(source, most, random_state=embedding.random_state, **options)
     rows = None
     if embedding.gamma == "scale" and len(sample.graphs) == n_graphs:
         rows = embedding.fit_transform(sample.graphs)

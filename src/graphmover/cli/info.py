@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from graphmover.cli.options import Json, MaxBytes, Source, TargetColumn
+from graphmover.cli.options import Json, MaxBytes, MaxSmiles, Source, TargetColumn
 from graphmover.cli.tables import print_histogram
 
 if TYPE_CHECKING:
@@ -16,12 +16,15 @@ def info(
     source: Source,
     target_column: TargetColumn = None,
     max_bytes: MaxBytes = None,
+    max_smiles: MaxSmiles = None,
     as_json: Json = False,
 ) -> None:
     """Describe a collection: sizes, labels, components, targets."""
     from graphmover.datasets.summary import summarise
 
-    summary = summarise(source, target_column=target_column, max_bytes=max_bytes)
+    summary = summarise(
+        source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
+    )
     if as_json:
         print(json.dumps(summary.as_dict()))
     else:

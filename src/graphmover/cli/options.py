@@ -56,6 +56,10 @@ MaxBytes = Annotated[
         show_default="1 GB, or 1000 times the size of SOURCE",
     ),
 ]
+MaxSmiles = Annotated[
+    int | None,
+    typer.Option(min=1, help="The most characters that a SMILES may have.", show_default="50000"),
+]
 FitGraphs = Annotated[
     int,
     typer.Option(

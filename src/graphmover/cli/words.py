@@ -22,6 +22,7 @@ OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} |
     "n_repeats": "--repeats",
     "n_graphs": "--graphs",
     "max_bytes": "--max-bytes",
+    "max_smiles": "--max-smiles",
     "resume": "--restart",
 }
 _VALUES = {"True": "yes", "False": "no"}

@@ -77,14 +77,12 @@ class Summary:
         return asdict(self)
 
 
-def summarise(
-    source: Any, *, target_column: str | None = None, max_bytes: int | None = None
-) -> Summary:
+def summarise(source: Any, **options: Any) -> Summary:
     """Summarise a collection of graphs.
 
     Parameters
     ----------
-    source, target_column, max_bytes
+    source, options
         What `iter_batches` takes.
 
     Examples
@@ -104,7 +102,7 @@ def summarise(
     sizes: Counter[int] = Counter()
     degrees: Counter[int] = Counter()
     values: list[NDArray[np.float64]] = []
-    for batch in iter_batches(source, target_column=target_column, max_bytes=max_bytes):
+    for batch in iter_batches(source, **options):
         graphs = batch.graphs
         summary.nodes.add(graphs.node_counts, summary.graphs)
         summary.edges.add(graphs.edge_counts, summary.graphs)

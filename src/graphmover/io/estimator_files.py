@@ -57,6 +57,7 @@ class FilesMixin:
         target_column: str | None = None,
         resume: bool = True,
         max_bytes: int | None = None,
+        max_smiles: int | None = None,
     ) -> tuple[int, int]:
         """Embed a collection that need not fit in memory, and write the vectors to a file.
 
@@ -81,7 +82,7 @@ class FilesMixin:
             See `iter_batches`.
         resume : bool
             False discards what an earlier call left.
-        max_bytes : int, optional
+        max_bytes, max_smiles : int, optional
             See `iter_batches`.
 
         Returns
@@ -110,7 +111,13 @@ class FilesMixin:
         True
         """
         return self._write_vectors(
-            source, output, batch_size, target_column, resume=resume, max_bytes=max_bytes
+            source,
+            output,
+            batch_size,
+            target_column,
+            resume=resume,
+            max_bytes=max_bytes,
+            max_smiles=max_smiles,
         )
 
     def _write_vectors(
@@ -122,7 +129,7 @@ class FilesMixin:
         *,
         resume: bool = True,
         known: Floats | None = None,
-        max_bytes: int | None = None,
+        **limits: int | None,
     ) -> tuple[int, int]:
         """Do what `transform_to` promises; ``known`` are the rows of all graphs, if at hand."""
         check_is_fitted(self)
@@ -143,7 +150,7 @@ class FilesMixin:
             return rows
 
         n_rows = write_rows(
-            iter_batches(source, batch_size, target_column=target_column, max_bytes=max_bytes),
+            iter_batches(source, batch_size, target_column=target_column, **limits),
             rows_of,
             output,
             names=names,

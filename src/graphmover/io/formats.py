@@ -15,7 +15,7 @@ from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.io.chunks import in_batches, joined, naming, rows_of
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
-from graphmover.io.limits import PER_OBJECT, Limit, check_max_bytes
+from graphmover.io.limits import PER_OBJECT, Limit, check_limits
 from graphmover.io.networkx_files import (
     read_gml,
     read_graphml,
@@ -64,6 +64,7 @@ def iter_batches(
     *,
     target_column: str | None = None,
     max_bytes: int | None = None,
+    max_smiles: int | None = None,
 ) -> Iterator[Dataset]:
     """Read a collection of graphs in batches.
 
@@ -84,6 +85,9 @@ def iter_batches(
         The most memory that reading a file may take by estimate. By default 1 GB, or 1000
         times the size of the file if that is more: a small file that declares more raises a
         ValueError.
+    max_smiles : int, optional
+        The most characters that a SMILES may have, by default 50,000: the time that RDKit
+        takes grows with the square of the length.
 
     Yields
     ------
@@ -100,9 +104,9 @@ def iter_batches(
     require_integer("batch_size", batch_size, least=1)
     if target_column is not None and not isinstance(target_column, str):
         raise TypeError(f"target_column must be a string or None, got {target_column!r}")
-    check_max_bytes(max_bytes)
+    check_limits(max_bytes, max_smiles)
     if isinstance(source, str | os.PathLike):
-        return _from_path(source, batch_size, target_column, max_bytes)
+        return _from_path(source, batch_size, target_column, max_bytes, max_smiles)
     if target_column is not None:
         raise ValueError(
             f"target_column={target_column!r} is for files, got a {type(source).__name__}"
@@ -115,13 +119,17 @@ def iter_batches(
 
 
 def read_graphs(
-    source: Any, *, target_column: str | None = None, max_bytes: int | None = None
+    source: Any,
+    *,
+    target_column: str | None = None,
+    max_bytes: int | None = None,
+    max_smiles: int | None = None,
 ) -> Dataset:
     """Read a collection of graphs into memory.
 
     Parameters
     ----------
-    source, target_column, max_bytes
+    source, target_column, max_bytes, max_smiles
         See `iter_batches`.
 
     Examples
@@ -137,7 +145,10 @@ def read_graphs(
     """
     parts, n_graphs, n_bytes = [], 0, 0
     limit = None
-    for part in iter_batches(source, target_column=target_column, max_bytes=max_bytes):
+    batches = iter_batches(
+        source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
+    )
+    for part in batches:
         parts.append(part)
         n_graphs += len(part.graphs)
         n_bytes += _joined_bytes(part)
@@ -166,12 +177,13 @@ def write_graphs(
     target_column: str | None = None,
     batch_size: int = 10_000,
     max_bytes: int | None = None,
+    max_smiles: int | None = None,
 ) -> int:
     """Write graphs, and their targets if there are any, to a file, atomically.
 
     Parameters
     ----------
-    source, target_column, max_bytes
+    source, target_column, max_bytes, max_smiles
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted batch by batch.
     path : path
@@ -194,7 +206,13 @@ def write_graphs(
     """
     write = writer_of(path)
     require_other_file(source, path)
-    batches = iter_batches(source, batch_size, target_column=target_column, max_bytes=max_bytes)
+    batches = iter_batches(
+        source,
+        batch_size,
+        target_column=target_column,
+        max_bytes=max_bytes,
+        max_smiles=max_smiles,
+    )
     with replacing(path) as file:
         return write(file, batches)
 
@@ -232,6 +250,7 @@ def _from_path(
     batch_size: int,
     target_column: str | None,
     max_bytes: int | None,
+    max_smiles: int | None,
 ) -> Iterator[Dataset]:
     from graphmover.datasets.home import is_known_name
     from graphmover.datasets.tu import load_dataset
@@ -253,7 +272,7 @@ def _from_path(
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():
         raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
-    return found.read(path, batch_size, target_column, Limit(path, max_bytes))
+    return found.read(path, batch_size, target_column, Limit(path, max_bytes, max_smiles))
 
 
 def _is_tu(path: Path) -> bool:

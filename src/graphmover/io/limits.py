@@ -15,6 +15,10 @@ from graphmover._utils.checks import require_integer
 LEAST_LIMIT = 10**9
 _BYTES_PER_STORED_BYTE = 1000
 
+#: Characters of a SMILES without ``max_smiles``: RDKit's time is quadratic in the length, and takes
+#: 10 seconds for this many.
+LONGEST_SMILES = 50_000
+
 #: The peak of building a `GraphBatch`, measured, rounded up.
 _PER_GRAPH, _PER_NODE, _PER_ENTRY = 48, 64, 140
 #: A Python object per value: a label, or a number of a tuple of labels.
@@ -29,12 +33,17 @@ class Limit:
     source : path
     max_bytes : int or None
         None: `LEAST_LIMIT`, or 1000 times the size of the source if that is more.
+    max_smiles : int or None
+        The most characters of a SMILES; None: `LONGEST_SMILES`.
     """
 
-    def __init__(self, source: Path, max_bytes: int | None = None) -> None:
-        check_max_bytes(max_bytes)
+    def __init__(
+        self, source: Path, max_bytes: int | None = None, max_smiles: int | None = None
+    ) -> None:
+        check_limits(max_bytes, max_smiles)
         self.source = source
         self.stored = _stored_bytes(source)
+        self.longest_smiles = max_smiles or LONGEST_SMILES
         self.most = max_bytes or max(LEAST_LIMIT, _BYTES_PER_STORED_BYTE * self.stored)
 
     def require(self, n_bytes: int, what: str, where: str | None = None) -> None:
@@ -47,10 +56,11 @@ class Limit:
             )
 
 
-def check_max_bytes(max_bytes: int | None) -> None:
-    """Reject a ``max_bytes`` that is neither None nor a positive integer."""
-    if max_bytes is not None:
-        require_integer("max_bytes", max_bytes, least=1)
+def check_limits(max_bytes: int | None, max_smiles: int | None = None) -> None:
+    """Reject limits that are neither None nor positive integers."""
+    for name, value in {"max_bytes": max_bytes, "max_smiles": max_smiles}.items():
+        if value is not None:
+            require_integer(name, value, least=1)
 
 
 def graph_bytes(n_graphs: int, n_nodes: int, n_entries: int) -> int:

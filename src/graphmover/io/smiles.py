@@ -24,9 +24,6 @@ from graphmover.io.chunks import (
 from graphmover.io.limits import Limit
 from graphmover.io.text_columns import kind_of_targets
 
-#: RDKit's time is quadratic in the length: 10 seconds for this many characters.
-_LONGEST = 50_000
-
 
 class _Molecule(NamedTuple):
     atoms: list[int]
@@ -46,7 +43,7 @@ def read_smiles(
             for number, line in enumerate(lines, start=1):
                 fields = line.split(maxsplit=1)
                 if fields:
-                    yield _molecule(fields[0], None, f"{path}, line {number}")
+                    yield _molecule(fields[0], None, f"{path}, line {number}", limit)
 
     return _chunks(molecules(), path, batch_size)
 
@@ -78,7 +75,7 @@ def read_smiles_table(
             for number, row in rows:
                 value = None if target_at is None else _field(row, target_at)
                 value = parse(value) if parse and value else None
-                yield _molecule(_field(row, at), value, f"{path}, line {number}")
+                yield _molecule(_field(row, at), value, f"{path}, line {number}", limit)
 
     return _chunks(molecules(), path, batch_size)
 
@@ -91,7 +88,8 @@ def _rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield reader.line_num, row
     except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+        remedy = "; a .smi file may have longer lines" if "field limit" in str(error) else ""
+        raise ValueError(f"{path}, line {reader.line_num}: {error}{remedy}") from error
 
 
 def _column(path: Path, at: int) -> Iterator[str]:
@@ -106,10 +104,11 @@ def _field(row: list[str], at: int) -> str:
     return row[at] if at < len(row) else ""
 
 
-def _molecule(smiles: str, target: Any, where: str) -> _Molecule:
-    if len(smiles) > _LONGEST:
+def _molecule(smiles: str, target: Any, where: str, limit: Limit) -> _Molecule:
+    if len(smiles) > limit.longest_smiles:
         raise ValueError(
-            f"{where}: a SMILES of {len(smiles)} characters, expected {_LONGEST} or fewer"
+            f"{where}: a SMILES of {len(smiles)} characters, expected {limit.longest_smiles} or "
+            f"fewer; if you trust the source, pass max_smiles={len(smiles)}: RDKit may take minutes"
         )
     try:
         from rdkit import Chem, rdBase
