@@ -1,8 +1,10 @@
 """The promises of docs/promises.md, by number, on real and on highly symmetric graphs."""
 
+import itertools
 import os
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -48,6 +50,42 @@ def test_1_exact(name):
             plan, _ = gm.transport_plan(x, y)
             assert plan.sum(axis=1) == pytest.approx(x.weights, abs=1e-14)
             assert plan.sum(axis=0) == pytest.approx(y.weights, abs=1e-14)
+
+
+def distance_on_a_line(x, x_masses, y, y_masses):
+    """Return the area between two cumulative distributions, in fractions."""
+    steps = []
+    for points, masses, sign in ((x, x_masses, 1), (y, y_masses, -1)):
+        total = sum(Fraction(float(mass)) for mass in masses)
+        steps += [
+            (Fraction(float(point)), sign * Fraction(float(mass)) / total)
+            for point, mass in zip(points, masses, strict=True)
+        ]
+    steps.sort()
+    area, height = Fraction(0), Fraction(0)
+    for (at, mass), (following, _) in itertools.pairwise(steps):
+        height += mass
+        area += abs(height) * (following - at)
+    return area
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1e-7, 1e-10, 1e-13, 1e-15])
+@pytest.mark.parametrize("masses", ["integers", "real numbers"])
+def test_1_exact_for_tiny_distances(masses, shift):
+    """Each node is split in three, which are moved by less than ``shift``."""
+    rng = np.random.default_rng(0)
+    for n in (2, 10, 100):
+        x = rng.random(n)
+        y = np.repeat(x, 3) + shift * rng.random(3 * n)
+        parts = rng.integers(1, 9, 3 * n) if masses == "integers" else rng.random(3 * n)
+        whole = parts.reshape(n, 3).sum(axis=1)
+        found = gm.earth_movers_distance(
+            gm.NodeEmbeddings(x[:, np.newaxis], whole, [0, n]),
+            gm.NodeEmbeddings(y[:, np.newaxis], parts, [0, 3 * n]),
+        )[0, 0]
+        expected = distance_on_a_line(x, whole, y, parts)
+        allowed = Fraction(0) if masses == "integers" else Fraction(1, 10**12)
+        assert abs(Fraction(float(found)) - expected) <= expected / 10**9 + allowed
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
