@@ -65,8 +65,8 @@ def written(value, kind=STRUCT):
         return varint(len(value)) + value
     if kind == LIST:
         of, items = value
-        short = bytes([len(items) << 4 | of])
-        header = short if len(items) < 15 else bytes([0xF0 | of]) + varint(len(items))
+        is_short = len(items) < 15
+        header = bytes([min(len(items), 15) << 4 | of]) + (b"" if is_short else varint(len(items)))
         return header + b"".join(written(item, of) for item in items)
     if kind == STRUCT:
         content, before = b"", 0
@@ -95,7 +95,7 @@ def with_page(path, index, change):
     content = path.read_bytes()
 
     def exchange(footer, columns):
-        column = columns[index]
+        column = columns[index % len(columns)]
         start = min(column[number][1] for number in (9, 11) if number in column)
         tree = Tree(content, start)
         header = tree.read()

@@ -1,4 +1,4 @@
-"""Mutated Parquet files and Arrow tables: other columns, types, encodings, or bytes."""
+"""Mutated Parquet files and Arrow tables: other columns, types, encodings, numbers, or bytes."""
 
 import io
 from functools import cache
@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzz.mutations import finding, mutated_bytes, one_of
+from thrift_trees import I32, I64, LIST, STRUCT, with_footer, with_page
 
 import graphmover as gm
 
@@ -118,6 +119,38 @@ def written(rng, table):
     return file.getvalue()
 
 
+def numbers(fields, found):
+    """List all structures with the fields of theirs that are numbers."""
+    for number, (kind, value) in fields.items():
+        if kind in (I32, I64):
+            found.append((fields, number))
+        elif kind == STRUCT:
+            numbers(value, found)
+        elif kind == LIST and value[0] == STRUCT:
+            for item in value[1]:
+                numbers(item, found)
+    return found
+
+
+def with_other_numbers(rng, source):
+    """Let the footer, or the header of a page, declare something else."""
+
+    def change(fields, rest):
+        for _ in range(int(one_of(rng, [1, 1, 2]))):
+            structure, number = one_of(rng, numbers(fields, []))
+            kind, value = structure[number]
+            values = [0, 1, -1, 2, value + 1, value - 1, 10 * value, 10**6, 2**31 - 1, -(2**31)]
+            if kind == I64:
+                values += [10**12, 2**63 - 1]
+            structure[number] = kind, int(np.clip(one_of(rng, values), -(2**31), 2**63 - 1))
+        return rest if isinstance(rest, bytes) else None
+
+    if rng.integers(2):
+        with_footer(source, change)
+    else:
+        with_page(source, int(rng.integers(3)), change)
+
+
 def attack(rng, folder):
     """Read one mutated file; return what went wrong, or None."""
     source = folder / "x.parquet"
@@ -125,5 +158,8 @@ def attack(rng, folder):
         content = written(rng, mutated_table(rng))
     except (pa.ArrowException, OSError):  # Parquet cannot hold the table
         content = written(rng, pa.Table.from_arrays([columns()[0][1]], names=["neighbours"]))
-    source.write_bytes(mutated_bytes(rng, content) if rng.integers(2) else content)
+    kind = rng.integers(4)
+    source.write_bytes(mutated_bytes(rng, content) if kind < 2 else content)
+    if kind == 3:
+        with_other_numbers(rng, source)
     return finding(source)
