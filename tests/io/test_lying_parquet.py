@@ -175,6 +175,12 @@ def wide_characters(path, n=300 * MB):
     return parquet(path, columns, use_dictionary=False)
 
 
+def wide_characters_in_views(path, n=300 * MB):
+    label = pa.array(["x" * n + "\N{GRINNING FACE}"], pa.string_view())
+    columns = {"neighbours": empty_nodes(1), NODE_LABELS: lists([0, 1], label)}
+    return parquet(path, columns, use_dictionary=False)
+
+
 def lists_in_json(path, n=15 * MB):
     labels = lists([0, 1], pa.array(["[" + "[]," * n + "[]]"]))
     table = pa.table({"neighbours": empty_nodes(1), NODE_LABELS: labels})
@@ -197,6 +203,7 @@ LIES = {
     empty_entries: "row group 0, which declares 1 values of target",
     long_text: "row group 0, which declares 1 values of target",
     wide_characters: "a batch of 1 graphs",
+    wide_characters_in_views: "a batch of 1 graphs, 1 nodes",
     lists_in_json: "a batch of 1 graphs, 1 nodes",
 }
 
@@ -319,6 +326,7 @@ def test_real_files_are_read_as_before(tmp_path):
         lambda column: column.update({3: (LIST, (I32, [0, 0]))}),  # Arrow would read texts
         lambda column: column.update({5: (I32, 1)}),
         lambda column: column.update({9: (I64, -5)}),
+        lambda column: column.update({9: (I64, 2**63 - 1), 11: (I64, 2**63 - 1)}),
         lambda column: column.update({17: (12, {2: (LIST, (BINARY, [b"x"]))})}),
     ],
 )

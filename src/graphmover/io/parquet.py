@@ -113,6 +113,8 @@ def _extent(array: Any) -> tuple[int, int, int | None]:
     n_values, places = len(array), None
     if pa.types.is_dictionary(array.type):
         places, array = array.indices.fill_null(0).to_numpy(False), array.dictionary
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        array = array.cast(pa.large_binary())  # Arrow does not know the lengths of views
     try:
         lengths = compute.binary_length(array).fill_null(0).to_numpy(False)
     except pa.ArrowNotImplementedError:  # numbers

@@ -63,7 +63,10 @@ def pages_of(file: IO[bytes], chunk: Chunk) -> Iterator[Page]:
         A header is damaged, or there are more or fewer values than the footer declares.
     """
     at, n_seen, is_compressed = chunk.start, 0, True
+    end = file.seek(0, 2)
     while n_seen < chunk.n_values:
+        if at >= end:
+            raise ValueError(f"there is no page at {at}, the file has {end} bytes")
         try:
             page = _page(*_header(file, at), is_compressed)
         except (IndexError, RecursionError, ValueError) as error:
