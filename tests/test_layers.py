@@ -132,6 +132,7 @@ ORDER = [
     "spread",
     "io.estimator_files",
     "embedding",
+    "distances",
     "evaluation.arrays",
     "evaluation.columns",
     "evaluation.folds",

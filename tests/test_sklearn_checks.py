@@ -1,9 +1,9 @@
 """scikit-learn's own estimator checks.
 
-They feed matrices of numbers. `RandomGraphEmbedding` refuses these, as it should, so the
-checks run on `RowsAsGraphs`, which turns each row into a weighted graph and is otherwise
-the estimator itself: everything but the reading of the input is what users run. With that
-no check is left that cannot apply to graphs.
+They feed matrices of numbers. `RandomGraphEmbedding` and `RandomGraphDistances` refuse these, as
+they should, so the checks run on subclasses that turn each row into a weighted graph and are
+otherwise the estimators themselves: everything but the reading of the input is what users run.
+With that no check is left that cannot apply to graphs. `DistanceFeatures` takes matrices.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from graphmover import embedding as module
 pytestmark = pytest.mark.slow
 
 
-class RowsAsGraphs(gm.RandomGraphEmbedding):
+class RowsAsGraphs:
     """Row x becomes a complete graph on the features, edge weight exp(-|x_i - x_j|)."""
 
     def fit(self, X, y=None):
@@ -25,10 +25,6 @@ class RowsAsGraphs(gm.RandomGraphEmbedding):
 
     def fit_transform(self, X, y=None, **fit_params):
         return super().fit_transform(self._graphs(X, reset=True))
-
-    def distances(self, X):
-        module.check_is_fitted(self)
-        return super().distances(self._graphs(X, reset=False))
 
     def transform(self, X):
         module.check_is_fitted(self)
@@ -44,11 +40,32 @@ class RowsAsGraphs(gm.RandomGraphEmbedding):
         return tags
 
 
+class EmbeddingOfRows(RowsAsGraphs, gm.RandomGraphEmbedding):
+    def distances(self, X):
+        module.check_is_fitted(self)
+        return super().distances(self._graphs(X, reset=False))
+
+
+class DistancesOfRows(RowsAsGraphs, gm.RandomGraphDistances):
+    pass
+
+
+def expected_failures(estimator):
+    """Distances of graphs without nodes are infinite; NaN is refused."""
+    if isinstance(estimator, gm.DistanceFeatures):
+        return {"check_estimators_nan_inf": "infinite distances are allowed"}
+    return {}
+
+
 @parametrize_with_checks(
     [
-        RowsAsGraphs(n_components=8, random_state=0),
-        RowsAsGraphs(n_components=8, sampling="uniform", gamma=0.5, n_jobs=2, random_state=0),
-    ]
+        EmbeddingOfRows(n_components=8, random_state=0),
+        EmbeddingOfRows(n_components=8, sampling="uniform", gamma=0.5, n_jobs=2, random_state=0),
+        DistancesOfRows(n_components=8, random_state=0),
+        gm.DistanceFeatures(),
+        gm.DistanceFeatures(gamma=0.5, n_components=1),
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphmover.datasets.families import make_graph_families
     from graphmover.datasets.tu import load_dataset
+    from graphmover.distances import DistanceFeatures, RandomGraphDistances
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.graphs.batch import GraphBatch
     from graphmover.graphs.dataset import Dataset
@@ -27,9 +28,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Dataset",
+    "DistanceFeatures",
     "Graph",
     "GraphBatch",
     "NodeEmbeddings",
+    "RandomGraphDistances",
     "RandomGraphEmbedding",
     "as_graph_batch",
     "earth_movers_distance",
@@ -47,9 +50,11 @@ __all__ = [
 
 _HOME = {
     "Dataset": "graphs.dataset",
+    "DistanceFeatures": "distances",
     "Graph": "graphs.graph",
     "GraphBatch": "graphs.batch",
     "NodeEmbeddings": "nodes.embeddings",
+    "RandomGraphDistances": "distances",
     "RandomGraphEmbedding": "embedding",
     "as_graph_batch": "graphs.interop",
     "earth_movers_distance": "transport",
