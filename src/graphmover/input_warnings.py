@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,12 @@ def warn_about_zero_rows(n_empty: int) -> None:
     """Warn once, at the end of a long run, if graphs had no nodes."""
     if n_empty:
         _warn(f"{n_empty} graphs have no nodes and are embedded as zeros")
+
+
+def warn_of_notes(notes: Iterable[str]) -> None:
+    """Warn of what a result says about itself, such as classes that are too rare."""
+    for note in notes:
+        _warn(note)
 
 
 def _warn(message: str) -> None:

@@ -412,6 +412,37 @@ def test_evaluate(tu_folder, tmp_path):
     assert "j.jsonl is the checkpoint of another evaluation, --seed 0 not --seed 1" in other.stderr
 
 
+def test_evaluate_values(tmp_path):
+    data = gm.make_graph_families(30, random_state=0)
+    values = data.graphs.node_counts / 7
+    gm.write_graphs(gm.Dataset("sizes", data.graphs, values), tmp_path / "sizes.parquet")
+    command = ["evaluate", "sizes.parquet", "-r", "8", "--folds", "3", "-q"]
+    shown = run(*command, cwd=tmp_path).stdout
+    assert "ridge regression, 1 x 3-fold cross-validation" in shown
+    assert re.search(r"method +R2 +MAE +RMSE +seconds\n", shown)
+    assert re.search(r"mean value +-\d.* \+- ", shown)
+    answer = run(*command, "--metric", "rmse", "--json", cwd=tmp_path)
+    found = json.loads(answer.stdout)
+    assert [row["method"] for row in found["summary"]][:2] == ["mean value", "bag of nodes"]
+    assert found["summary"][0]["mean"] > 0
+    wrong = run(*command, "--metric", "accuracy", cwd=tmp_path)
+    assert "--metric must be of regression, r2, mae, rmse, got 'accuracy'" in wrong.stderr
+    wrong = run(*command, "--task", "ranking", cwd=tmp_path)
+    assert "--task must be one of auto, classification, regression, got 'rank" in wrong.stderr
+
+
+def test_evaluate_rare_classes_and_other_metrics(tmp_path):
+    data = gm.make_graph_families(30, random_state=0)
+    target = np.r_[2, 2, np.arange(28) % 2]
+    gm.write_graphs(gm.Dataset("rare", data.graphs, target), tmp_path / "rare.parquet")
+    metrics = ["--metric", "balanced_accuracy", "--metric", "roc_auc"]
+    answer = run("evaluate", "rare.parquet", "-r", "8", "--folds", "3", *metrics, cwd=tmp_path)
+    assert re.search(r"method +balanced accuracy +ROC AUC +seconds\n", answer.stdout)
+    note = "1 of 3 classes have fewer graphs than --folds 3 (2: 2): some test folds lack them"
+    assert note in answer.stdout
+    assert note in answer.stderr
+
+
 def test_datasets():
     shown = run("datasets", "mutag").stdout
     assert re.search(r"^MUTAG +molecules +188 +2 +17.9 +19.8  node labels, edge l", shown, re.M)

@@ -11,7 +11,7 @@ from graphmover.evaluation import (
 )
 from graphmover.evaluation.candidates import Candidate
 from graphmover.evaluation.columns import FoldDistances, Hyperparameters
-from graphmover.evaluation.folds import Fold, stratified_folds
+from graphmover.evaluation.folds import Fold, repeated_folds
 from graphmover.evaluation.halving import _best
 from graphmover.evaluation.selection import Choice, leave_one_out_ridge
 
@@ -79,7 +79,7 @@ def test_the_best_finalist_with_all_random_graphs_is_chosen(data):
     grid = {"max_random_nodes": [2, 30], "gamma": [0.1, 1.0, 10.0]}
     method = Method("m", gm.RandomGraphEmbedding(use_node_labels=False), grid)
     chosen = evaluate(data.graphs, data.target, [method], n_components=300, n_folds=3).folds
-    training_sets = [fold.train for fold in stratified_folds(data.target, 3, 1, 0)]
+    training_sets = [fold.train for fold in repeated_folds(data.target, 3, 1, 0)]
     columns = FoldDistances(data.graphs, method.embedding, training_sets, 300, seed=0)
     for row, (number, train) in zip(chosen, enumerate(training_sets), strict=True):
         compared = {}

@@ -25,7 +25,7 @@ def test_the_closed_form_agrees_with_leaving_out_each_row():
                 left_out[i] = ridge.fit(features[others], wanted[others]).predict(features[[i]])[0]
             accuracy = (left_out.argmax(axis=1) == target).mean()
             best = max(best, (accuracy, -((left_out - wanted) ** 2).mean()))
-        assert found.accuracy == best[0]
+        assert found.score == best[0]
         assert found.minus_error == pytest.approx(best[1], rel=1e-6)
 
 
@@ -40,7 +40,7 @@ def test_svms_agree_with_liblinear(n_columns, n_classes):
     for scale in (1.0, 1e-6):
         machines = LinearSVMs(scale * x, len(train), arrays_on("cpu"))
         found = machines.predictions(train, test, target, SVM_C)
-        for C, classes in zip(SVM_C[:5], found, strict=False):  # more takes LIBLINEAR too long
+        for C, (classes, _) in zip(SVM_C[:5], found, strict=False):  # more takes LIBLINEAR too long
             plain = LinearSVC(C=C, dual=False, fit_intercept=False, tol=1e-9, max_iter=100_000)
             expected = plain.fit(x[train] / length, target[train]).predict(x[test] / length)
             assert (classes == expected).all()

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import graphmover as gm
 from graphmover.evaluation import FoldByFold, evaluate, vertex_histograms
 from graphmover.evaluation.fingerprints import description, digest
-from graphmover.evaluation.folds import stratified_folds
+from graphmover.evaluation.folds import repeated_folds
 
 
 def pipeline(n_components=16, **parameters):
@@ -92,7 +92,7 @@ def test_a_pipeline_is_a_method(data):
 def test_a_pipeline_scores_as_by_hand(data):
     [score] = evaluate(data.graphs, data.target, [pipeline()], n_folds=3, random_state=5).summary()
     accuracies = []
-    for fold in stratified_folds(data.target, 3, 1, 5):
+    for fold in repeated_folds(data.target, 3, 1, 5):
         seed = int(np.random.default_rng([5, fold.number]).integers(2**31 - 1, size=2)[1])
         model = pipeline(random_state=seed).fit(data.graphs[fold.train], data.target[fold.train])
         accuracies.append(model.score(data.graphs[fold.test], data.target[fold.test]))
@@ -141,7 +141,7 @@ def test_only_training_graphs_are_seen_in_fit(data):
         method = Recorder() if top is None else make_pipeline(Recorder(), top)
         evaluate(data.graphs, target, [method], n_folds=3, n_repeats=2)
         expected = []
-        for fold in stratified_folds(target, 3, 2, 0):
+        for fold in repeated_folds(target, 3, 2, 0):
             train, test = tuple(sizes[fold.train]), tuple(sizes[fold.test])
             expected += [("fit", train, tuple(target[fold.train]))]
             expected += [("transform", train), ("transform", test)]

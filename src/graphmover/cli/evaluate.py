@@ -36,6 +36,21 @@ def evaluate(
             show_default="the embedding that the options describe",
         ),
     ] = None,
+    task: Annotated[
+        str,
+        typer.Option(
+            help="classification, regression, or auto: regression if the target has numbers that "
+            "are not integral."
+        ),
+    ] = "auto",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column of scores: accuracy, balanced_accuracy, roc_auc; of regression r2, mae, "
+            "rmse. May be repeated.",
+            show_default="accuracy; all of regression",
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other shuffles.")] = 1,
     checkpoint: Annotated[
@@ -49,7 +64,7 @@ def evaluate(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cross-validate how well the vectors predict the classes of a collection.
+    """Cross-validate how well the vectors predict the classes, or values, of a collection.
 
     In every fold random graphs are drawn from the training set, and all choices are made on it.
     --json has every choice of every fold.
@@ -57,6 +72,8 @@ def evaluate(
     from graphmover.datasets import read_graphs
     from graphmover.evaluation import evaluate as cross_validate
     from graphmover.evaluation import paper_methods
+    from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES
+    from graphmover.evaluation.target import encoded_target
 
     for name in method or []:
         if name not in paper_methods():
@@ -67,11 +84,16 @@ def evaluate(
         source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
     )
     if data.target is None:
-        raise ValueError(f"{data.name} has no target, expected a class for each graph")
+        raise ValueError(f"{data.name} has no target, expected a class or value for each graph")
+    target = encoded_target(data.target, len(data.graphs), folds, task)
+    regression = not len(target.classes)
+    baselines = REGRESSION_BASELINES if regression else BASELINES
     result = cross_validate(
         data.graphs,
         data.target,
-        ["majority class", "bag of nodes", *(method or [embedding])],
+        [*baselines, *(method or [embedding])],
+        task=task,
+        metrics=metric,
         n_components=embedding.n_components,
         n_folds=folds,
         n_repeats=repeats,
@@ -84,6 +106,8 @@ def evaluate(
     if as_json:
         print(json.dumps({"summary": result.summary(), "folds": result.folds}))
         return
-    print(f"{data}; SVM, {repeats} x {folds}-fold cross-validation; +- is the standard deviation")
+    machine = "ridge regression" if regression else "SVM"
+    protocol = f"{machine}, {repeats} x {folds}-fold cross-validation"
+    print(f"{data}; {protocol}; +- is the standard deviation")
     print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
     print_scores(result.summary())

@@ -5,19 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graphmover.cli.words import in_words_of_options
+
 
 def print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
-    """Print the summary of an evaluation, a line per method.
+    """Print the summary of an evaluation, a line per method, and its notes.
 
     The standard deviation is that of the means of repetitions, or of folds if there is only one.
     """
+    from graphmover.evaluation.metrics import METRIC_NAMES
+
     names = [_name(score) for score in scores]
     width = max(map(len, names))
-    print(f"{'method':<{width}}   accuracy        seconds")
-    for name, score in zip(names, scores, strict=True):
-        deviation = score["fold_std"] if score["std"] is None else score["std"]
-        accuracy = f"{100 * score['mean']:5.1f} +- {100 * deviation:4.1f} %"
-        print(f"{name:<{width}}   {accuracy}   {score['seconds']:5.1f}")
+    by_metric = [score.get("metrics", {"accuracy": score}) for score in scores]
+    cells = {
+        metric: [_cell(metric, metrics[metric]) for metrics in by_metric] for metric in by_metric[0]
+    }
+    widths = {metric: max(len(METRIC_NAMES[metric]), *map(len, cells[metric])) for metric in cells}
+    header = "   ".join(f"{METRIC_NAMES[metric]:<{widths[metric]}}" for metric in cells)
+    print(f"{'method':<{width}}   {header} seconds")
+    for place, (name, score) in enumerate(zip(names, scores, strict=True)):
+        line = "   ".join(f"{cells[metric][place]:<{widths[metric]}}" for metric in cells)
+        print(f"{name:<{width}}   {line}   {score['seconds']:5.1f}")
+    for note in scores[0].get("notes", []):
+        print(f"\n{in_words_of_options(note)}")
+
+
+def _cell(metric: str, score: Mapping[str, Any]) -> str:
+    from graphmover.evaluation.metrics import CLASSIFICATION_METRICS
+
+    mean = score["mean"]
+    if mean is None:
+        return "-"
+    deviation = score["fold_std"] if score["std"] is None else score["std"]
+    if metric in CLASSIFICATION_METRICS:
+        return f"{100 * mean:5.1f} +- {100 * (deviation or 0.0):4.1f} %"
+    return f"{mean:.4g} +- {deviation:.2g}"
 
 
 def _name(score: Mapping[str, Any]) -> str:

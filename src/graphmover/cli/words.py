@@ -20,6 +20,8 @@ OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} |
     "target_column": "--target-column",
     "n_folds": "--folds",
     "n_repeats": "--repeats",
+    "task": "--task",
+    "metrics": "--metric",
     "n_graphs": "--graphs",
     "max_bytes": "--max-bytes",
     "max_smiles": "--max-smiles",

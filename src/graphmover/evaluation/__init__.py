@@ -17,20 +17,22 @@ from graphmover._utils.parallel import number_of_threads
 from graphmover.backends import backend_for
 from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.emd_kernel_matrix import emd_kernel
-from graphmover.evaluation.folds import stratified_folds
+from graphmover.evaluation.folds import repeated_folds
 from graphmover.evaluation.kernels import negative_part
-from graphmover.evaluation.methods import BASELINES, as_method
+from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES, as_method
 from graphmover.evaluation.methods.emd_kernel import EMDKernel
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.methods.paper import paper_methods
 from graphmover.evaluation.methods.precomputed import PrecomputedKernels
 from graphmover.evaluation.methods.random_graph_embedding import Method
 from graphmover.evaluation.methods.vertex_histogram import vertex_histograms
+from graphmover.evaluation.metrics import CLASSIFICATION_METRICS, REGRESSION_METRICS
 from graphmover.evaluation.protocol import EvaluationMethod, FoldsLeft, Problem, Row
-from graphmover.evaluation.table import COLUMNS, Evaluation
-from graphmover.evaluation.target import encoded_classes
+from graphmover.evaluation.table import Evaluation, columns
+from graphmover.evaluation.target import encoded_target
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
+from graphmover.input_warnings import warn_of_notes
 from graphmover.io.streaming import Content
 
 __all__ = [
@@ -53,8 +55,10 @@ SELECTIONS = ("ridge", "svm")
 def evaluate(
     graphs: Any,
     y: ArrayLike,
-    methods: Iterable[Any] = (*BASELINES, "RGE(ASG)"),
+    methods: Iterable[Any] | None = None,
     *,
+    task: str = "auto",
+    metrics: str | Iterable[str] | None = None,
     n_components: int | Sequence[int] = 256,
     n_folds: int = 10,
     n_repeats: int = 1,
@@ -65,37 +69,50 @@ def evaluate(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Evaluation:
-    """Score methods by nested cross-validation on the same stratified folds.
+    """Score methods by nested cross-validation on the same folds.
 
     In every fold all choices are made on the training set, and the test fold is used once. For
     random graph embeddings, random graphs are drawn from the training graphs, hyperparameters are
     chosen by the leave-one-out accuracy of ridge classification, with successive halving, and
     then the C of a linear SVM by inner folds. All folds share distances, which serve all gamma, C
-    and numbers of random graphs.
+    and numbers of random graphs. Where values are predicted, folds are not stratified, and ridge
+    regression takes the place of both.
 
     Parameters
     ----------
     graphs : GraphBatch or anything `as_graph_batch` takes
     y : array-like of shape (len(graphs),)
-        A class for each graph.
-    methods : iterable
-        Any of:
+        A class, or a value, for each graph. A class with fewer graphs than folds is in as many
+        test folds as it has graphs, with a warning.
+    methods : iterable, optional
+        Any of those below; by default both baselines and "RGE(ASG)".
 
-        - a name: "majority class", "bag of nodes" (vertex histograms) or one of `paper_methods`;
+        - a name: "majority class", or "mean value" of regression, "bag of nodes" (vertex
+          histograms) or one of `paper_methods`;
         - a `Method`, `EMDKernel` or `PrecomputedKernels`, or an `EvaluationMethod` of your own;
         - a `RandomGraphEmbedding`, whose parameters are then fixed;
-        - any other scikit-learn estimator whose ``fit`` takes graphs: a classifier, or a
-          transformer, whose features go into the linear SVM. A clone is fitted to the training
-          graphs of each fold, with ``random_state`` parameters set from ``random_state`` below;
+        - any other scikit-learn estimator whose ``fit`` takes graphs: a classifier or regressor,
+          or a transformer, whose features go into the linear SVM or ridge regression. A clone is
+          fitted to the training graphs of each fold, with ``random_state`` parameters set from
+          ``random_state`` below;
         - a pair (name, estimator).
+    task : {"auto", "classification", "regression"}
+        "auto": regression if y has numbers that are not integral, as in scikit-learn. Integers
+        are classes, however many, unless this is "regression".
+    metrics : str or iterable of str, optional
+        Columns of scores: "accuracy" (the default), "balanced_accuracy" and "roc_auc" (of several
+        classes the mean of one-vs-rest), or "r2", "mae" and "rmse" (by default all three). Folds
+        of an older checkpoint that lack one are scored again. Choices on the training set are
+        made by accuracy, or by squared error.
     n_components : int or sequence of int
         Numbers of random graphs; each gets its own rows, and the smaller ones use the first
         columns of the largest. A `RandomGraphEmbedding` has its own number.
     n_folds, n_repeats : int
-        Stratified folds, and repetitions with other shuffles.
+        Folds, stratified by class, and repetitions with other shuffles.
     selection : {"ridge", "svm"}
         "svm" compares all candidates of a hyperparameter grid by the inner folds of SVMs with
-        every C: the exhaustive search, many times slower.
+        every C, or ridge regressions with every strength: the exhaustive search, many times
+        slower.
     random_state : int
         Determines folds and random graphs.
     n_jobs : int or None
@@ -139,11 +156,15 @@ def evaluate(
     require_integer("random_state", random_state, least=0)
     if selection not in SELECTIONS:
         raise ValueError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
-    classes, target = encoded_classes(y, len(batch), n_folds)
+    target, classes, notes = encoded_target(y, len(batch), n_folds, task)
+    regression = not len(classes)
+    wanted = _wanted_metrics(metrics, regression=regression)
     numbers = _ascending(n_components)
+    if methods is None:
+        methods = (*(REGRESSION_BASELINES if regression else BASELINES), "RGE(ASG)")
     if isinstance(methods, str) or not isinstance(methods, Iterable):
         raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
-    chosen = [as_method(method, batch) for method in methods]
+    chosen = [as_method(method, batch, regression=regression) for method in methods]
     if not chosen:
         raise ValueError("methods is empty, expected names or objects")
     _require_different_rows(chosen, numbers)
@@ -151,24 +172,32 @@ def evaluate(
         method.require_evaluable(batch)
     number_of_threads(n_jobs)  # raises errors, like the next, even if no fold is left to compute
     backend_for(device, 0)
-    folds = stratified_folds(target, n_folds, n_repeats, random_state)
+    warn_of_notes(notes)
+    folds = repeated_folds(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
     shared: dict[str, str | int] = {"graphs or classes": content.digest(), "n_folds": int(n_folds)}
     shared |= {"random_state": int(random_state), "version": __version__}
+    if regression:
+        shared["task"] = "regression"
     finished = Checkpoint(checkpoint, shared)
     problem = Problem(
-        batch, target, classes, folds, numbers, selection, random_state, n_jobs, device
+        batch, target, classes, folds, numbers, selection, random_state, n_jobs, device, wanted
     )
-    return Evaluation([row for m in chosen for row in _rows(m, problem, finished, progress)])
+    rows = [row for method in chosen for row in _rows(method, problem, finished, progress)]
+    return Evaluation(rows, wanted, notes)
 
 
 def _rows(
     method: EvaluationMethod, problem: Problem, finished: Checkpoint, progress: bool
 ) -> list[Row]:
     """Score the folds that are not finished, and return the rows of all."""
-    keys = method.checkpoint_keys(problem)
-    left = {number: key for number, key in enumerate(keys) if key not in finished}
+    keys, metrics = method.checkpoint_keys(problem), problem.metrics
+
+    def is_finished(key: str) -> bool:
+        return key in finished and all(name in row for row in finished[key] for name in metrics)
+
+    left = {number: key for number, key in enumerate(keys) if not is_finished(key)}
     n_folds = len(problem.folds)
     if left:
         if progress and len(left) < n_folds:
@@ -179,9 +208,30 @@ def _rows(
     rows = []
     for fold, key in zip(problem.folds, keys, strict=True):
         for row in finished[key]:
+            missing = [name for name in metrics if name not in row]
+            if missing:
+                raise ValueError(
+                    f"{method.name!r} has no {missing[0]} in its rows: return Problem.scores(fold, "
+                    f"predicted, by_class), or ask for other metrics"
+                )
             complete = {"method": method.name, "repeat": fold.repeat, "fold": fold.place, **row}
-            rows.append({column: complete.get(column) for column in COLUMNS})
+            shown = columns(metrics, regression=problem.regression)
+            rows.append({column: complete.get(column) for column in shown})
     return rows
+
+
+def _wanted_metrics(metrics: Any, *, regression: bool) -> tuple[str, ...]:
+    known = REGRESSION_METRICS if regression else CLASSIFICATION_METRICS
+    if metrics is None:
+        return REGRESSION_METRICS if regression else ("accuracy",)
+    wanted = (metrics,) if isinstance(metrics, str) else tuple(dict.fromkeys(metrics))
+    for name in wanted:
+        if name not in known:
+            task = "regression" if regression else "classification"
+            raise ValueError(f"metrics must be of {task}, {', '.join(known)}, got {name!r}")
+    if not wanted:
+        raise ValueError(f"metrics must be some of {', '.join(known)}, got none")
+    return wanted
 
 
 def _ascending(n_components: int | Sequence[int]) -> list[int]:

@@ -17,13 +17,14 @@ from graphmover.evaluation.columns import FoldDistances, Hyperparameters
 from graphmover.evaluation.folds import Fold
 from graphmover.evaluation.halving import columns_needed, finalists
 from graphmover.evaluation.protocol import FoldsLeft, Row
+from graphmover.evaluation.ridge import linear_machines
 from graphmover.evaluation.selection import (
     Choice,
-    choose_c,
+    Machines,
+    choose_by_inner_folds,
     leave_one_out_ridge,
     score_on_test_fold,
 )
-from graphmover.evaluation.svm import LinearSVMs
 from graphmover.evaluation.threads import in_threads, progress_bar
 
 #: Finalists are compared on at most this many training graphs, with all random graphs.
@@ -147,7 +148,7 @@ class GridSearch:
             fold, R, candidate, _ = job
             with arrays.stream():
                 if problem.selection == "svm":
-                    return choose_c(self._svms(job), fold, problem.target)
+                    return choose_by_inner_folds(self._machines(job), fold, problem.target)
                 rows = fold.training_sample(FINAL_GRAPHS)
                 features = candidate.features(self._distances, R, arrays, fold, rows)
                 return leave_one_out_ridge(features, problem.target[rows], arrays)
@@ -182,12 +183,12 @@ class GridSearch:
         def score(job: _Job, start: float) -> None:
             fold, R, candidate, _ = job
             choice, _ = best[fold.number, R]
-            row = {"n_components": R, **candidate.row(), "selection_accuracy": choice.accuracy}
+            row = {"n_components": R, **candidate.row(), **choice.row("selection", problem.target)}
             if problem.selection == "ridge":
                 row["ridge_strength"] = choice.value
-            chosen_c = choice if problem.selection == "svm" else None
+            chosen_value = choice if problem.selection == "svm" else None
             with self._arrays.stream():
-                row |= score_on_test_fold(self._svms(job), problem.target, fold, chosen_c)
+                row |= score_on_test_fold(self._machines(job), problem, fold, chosen_value)
             row["seconds"] = time.perf_counter() - start + seconds[fold.number] / len(n_components)
             with lock:
                 rows[fold.number].append(row)
@@ -200,10 +201,10 @@ class GridSearch:
         chosen.sort(key=lambda job: job.candidate.stack, reverse=True)
         self._with_distances(chosen, score, self._progress, "fold")
 
-    def _svms(self, job: _Job) -> LinearSVMs:
+    def _machines(self, job: _Job) -> Machines:
         fold, R, candidate, _ = job
         features = candidate.features(self._distances, R, self._arrays, fold)
-        return LinearSVMs(features, len(fold.train), self._arrays)
+        return linear_machines(self._problem.target, features, len(fold.train), self._arrays)
 
     def _with_distances(
         self,

@@ -6,14 +6,15 @@ with more. The resources are random graphs and training graphs; the cost is cubi
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmover.evaluation.arrays import HOST
 from graphmover.evaluation.candidates import COLUMNS_FOR_SCALE, Candidate, SearchSpace
 from graphmover.evaluation.columns import FoldDistances
-from graphmover.evaluation.folds import Fold, Indices
+from graphmover.evaluation.folds import Fold
 from graphmover.evaluation.selection import Choice, leave_one_out_ridge
 
 
@@ -46,7 +47,7 @@ def finalists(
     candidates: list[Candidate],
     distances: FoldDistances,
     n_components: int,
-    target: Indices,
+    target: NDArray[Any],
     fold: Fold,
 ) -> list[Candidate]:
     """Return the candidates that no rung eliminates."""
@@ -63,7 +64,7 @@ def _compared(
     rung: Rung,
     distances: FoldDistances,
     n_components: int,
-    target: Indices,
+    target: NDArray[Any],
     fold: Fold,
 ) -> list[Choice]:
     rows = fold.training_sample(rung.n_graphs)

@@ -1,4 +1,4 @@
-"""Precomputed kernels: SVMs on them, how indefinite they are, and the score of a fold."""
+"""Precomputed kernels: machines on them, how indefinite they are, and the score of a fold."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from graphmover._utils.parallel import single_threaded_blas
 from graphmover.evaluation.folds import Fold, Indices
-from graphmover.evaluation.protocol import Row
-from graphmover.evaluation.selection import Choice, choose_c, score_on_test_fold
+from graphmover.evaluation.metrics import Predictions
+from graphmover.evaluation.protocol import Problem, Row
+from graphmover.evaluation.ridge import KernelRidges
+from graphmover.evaluation.selection import (
+    Choice,
+    Machines,
+    choose_by_inner_folds,
+    score_on_test_fold,
+)
 
 Floats = NDArray[np.float64]
 
@@ -24,12 +31,14 @@ class KernelSVMs:
     the machines are the same for ``K_ij`` and ``K_ij + a_i + a_j``.
     """
 
-    def __init__(self, kernel: Floats, c_grid: Sequence[float]) -> None:
-        self._kernel, self.c_grid = kernel, c_grid
+    column = "C"
+
+    def __init__(self, kernel: Floats, grid: Sequence[float]) -> None:
+        self._kernel, self.grid = kernel, grid
 
     def predictions(
-        self, train: Indices, test: Indices, target: Indices, C: Sequence[float]
-    ) -> list[Indices]:
+        self, train: Indices, test: Indices, target: Indices, values: Sequence[float]
+    ) -> list[Predictions]:
         """Fit to the graphs ``train`` with each C, and predict the classes of ``test``."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
@@ -39,24 +48,47 @@ class KernelSVMs:
         unit = abs(fitted.diagonal().mean() - fitted.mean()) or 1.0
         fitted = fitted / unit
         unseen = self._kernel[np.ix_(test, train)] / unit
+        present = np.unique(target[train])
+        if len(present) == 1:  # LIBSVM wants two classes
+            alone = np.full(len(test), present[0])
+            return [Predictions(alone, _by_class(np.zeros(len(test)), present, target))] * len(
+                values
+            )
         found = []
-        for strength in C:
-            machine = SVC(C=strength, kernel="precomputed", max_iter=1_000_000)
+        for C in values:
+            machine = SVC(C=C, kernel="precomputed", max_iter=1_000_000)
             with warnings.catch_warnings():
                 # LIBSVM need not converge on an indefinite kernel: inner folds judge the result.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                found.append(machine.fit(fitted, target[train]).predict(unseen))
+                machine.fit(fitted, target[train])
+            decisions = machine.decision_function(unseen)
+            found.append(
+                Predictions(machine.predict(unseen), _by_class(decisions, present, target))
+            )
         return found
+
+    def without(self, graphs: Indices) -> KernelSVMs:
+        """Return the same machines: each entry of a kernel depends on its two graphs alone."""
+        return self
+
+
+def _by_class(decisions: Floats, present: Indices, target: Indices) -> Floats:
+    """Return a column for each class; what is not in the training set is least likely."""
+    columns = np.full((len(decisions), int(target.max()) + 1), -np.inf)
+    if len(present) == 2:
+        decisions = np.column_stack([-decisions, decisions])
+    columns[:, present] = decisions.reshape(len(decisions), len(present))
+    return columns
 
 
 def kernel_row(
     column: str,
     kernels: Mapping[Any, Floats],
     c_grid: Sequence[float],
-    target: Indices,
+    problem: Problem,
     fold: Fold,
 ) -> Row:
-    """Score the kernel and the C with the best accuracy on inner folds.
+    """Score the kernel, and the C or ridge strength, with the best score on inner folds.
 
     Parameters
     ----------
@@ -65,15 +97,19 @@ def kernel_row(
     kernels : mapping
         Kernel matrices between all graphs.
     """
-    best, best_name = Choice(-1.0, 0.0, None), None
+
+    def machines(kernel: Floats) -> Machines:
+        return KernelRidges(kernel) if problem.regression else KernelSVMs(kernel, c_grid)
+
+    best, best_name = Choice(-np.inf, 0.0, None), None
     for name, kernel in kernels.items():
-        choice = choose_c(KernelSVMs(kernel, c_grid), fold, target)
+        choice = choose_by_inner_folds(machines(kernel), fold, problem.target)
         if choice.beats(best):
             best, best_name = choice, name
     kernel = kernels[best_name]
     count, share = negative_part(centred(kernel[np.ix_(fold.train, fold.train)]))
     row = {column: best_name, "negative_eigenvalues": count, "negative_share": share}
-    return {**row, **score_on_test_fold(KernelSVMs(kernel, c_grid), target, fold, best)}
+    return {**row, **score_on_test_fold(machines(kernel), problem, fold, best)}
 
 
 def centred(kernel: Floats) -> Floats:

@@ -14,6 +14,12 @@ from numpy.typing import NDArray
 
 from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.folds import Fold
+from graphmover.evaluation.metrics import (
+    Predictions,
+    classification_scores,
+    predicts_values,
+    regression_scores,
+)
 from graphmover.graphs.batch import GraphBatch
 
 #: One row of the table of results: columns that do not apply are left out.
@@ -24,14 +30,40 @@ class Problem(NamedTuple):
     """What all methods of one evaluation share."""
 
     graphs: GraphBatch
-    target: NDArray[np.int64]  # 0, 1, ...
-    classes: NDArray[Any]  # as the user wrote them: target indexes them
+    target: NDArray[Any]  # classes 0, 1, ..., or, for regression, floats
+    classes: NDArray[Any]  # as the user wrote them: target indexes them; none for regression
     folds: list[Fold]
     n_components: Sequence[int]  # ascending
     selection: str
     random_state: int
     n_jobs: int | None
     device: str
+    metrics: Sequence[str] = ("accuracy",)  # those that rows must have
+
+    @property
+    def regression(self) -> bool:
+        """Whether values are predicted, not classes."""
+        return predicts_values(self.target)
+
+    def scores(
+        self,
+        fold: Fold,
+        predicted: NDArray[Any],
+        by_class: NDArray[np.float64] | None = None,
+    ) -> Row:
+        """Return all metrics of a test fold: the columns that every row needs.
+
+        Parameters
+        ----------
+        predicted : ndarray
+            For each graph of the test fold its class 0, 1, ..., or its value.
+        by_class : ndarray of shape (len(fold.test), number of classes), optional
+            Decision values or probabilities, which ROC AUC needs.
+        """
+        target, predictions = self.target[fold.test], Predictions(predicted, by_class)
+        if self.regression:
+            return {**regression_scores(target, predictions)}
+        return {**classification_scores(target, predictions, np.arange(len(self.classes)))}
 
 
 class FoldsLeft(NamedTuple):

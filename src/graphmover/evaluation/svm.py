@@ -12,13 +12,15 @@ then one of inner products, in the coefficients of those rows.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.evaluation.arrays import Arrays, to_host
+from graphmover.evaluation.arrays import HOST, Arrays, to_host
+from graphmover.evaluation.metrics import Predictions
 
 #: For training rows of mean squared length 1: the paper gives no range.
 SVM_C = tuple(10.0**power for power in range(10))
@@ -38,25 +40,58 @@ _SHORTEST = 1e-6
 _TOLERANCE = 1e-10
 
 
-class LinearSVMs:
-    """SVMs on one table of features, for any rows of it and every C of a grid.
-
-    All features are divided by one number, so that the mean squared length of a training row
-    is 1 and C means the same for every gamma: with a large gamma features are so small that no C
-    of the grid would fit.
+class OnFeatures(ABC):
+    """Machines on one table of features, for any rows of it.
 
     Parameters
     ----------
     features : array of shape (n, R)
         The features of all graphs, an array of ``arrays.module``.
     n_train : int
-        About how many rows SVMs will be fitted to.
+        About how many rows machines will be fitted to.
+    sources : ndarray of shape (R,), optional
+        The graph that the random graph of each column is drawn from, if `without` is to leave
+        out the columns of some graphs.
     """
 
-    c_grid: Sequence[float] = SVM_C
+    def __init__(
+        self,
+        features: Any,
+        n_train: int,
+        arrays: Arrays = HOST,
+        sources: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._arrays, self._n_train, self._sources = arrays, n_train, sources
+        self._features = None if sources is None else features
+        self._prepare(features, n_train)
 
-    def __init__(self, features: Any, n_train: int, arrays: Arrays) -> None:
-        self._arrays = arrays
+    @abstractmethod
+    def _prepare(self, features: Any, n_train: int) -> None:
+        """Compute what all fits share."""
+
+    def without(self, graphs: NDArray[np.int64]) -> Self:
+        """Return machines that see no column drawn from these graphs."""
+        if self._sources is None:
+            return self
+        kept = np.flatnonzero(~np.isin(self._sources, graphs))
+        return type(self)(self._features[:, self._at(kept)], self._n_train, self._arrays)  # type: ignore[index]
+
+    def _at(self, places: NDArray[np.int64]) -> Any:
+        return self._arrays.to_device(places)
+
+
+class LinearSVMs(OnFeatures):
+    """SVMs on one table of features, for any rows of it and every C of a grid.
+
+    All features are divided by one number, so that the mean squared length of a training row
+    is 1 and C means the same for every gamma: with a large gamma features are so small that no C
+    of the grid would fit.
+    """
+
+    grid: Sequence[float] = SVM_C
+    column = "C"
+
+    def _prepare(self, features: Any, n_train: int) -> None:
         self._by_rows = _ROWS_FACTOR * features.shape[1] >= n_train
         self._table = features @ features.T if self._by_rows else features
         self._squares = to_host((features**2).sum(axis=1))
@@ -66,33 +101,41 @@ class LinearSVMs:
         train: NDArray[np.int64],
         test: NDArray[np.int64],
         target: NDArray[np.int64],
-        C: Sequence[float],
-    ) -> list[NDArray[np.int64]]:
+        values: Sequence[float],
+    ) -> list[Predictions]:
         """Fit to the rows ``train`` with each C, and predict the classes of the rows ``test``.
 
-        More than two classes are one-vs-rest; ``target`` is 0, 1, ... for all rows.
+        More than two classes are one-vs-rest; ``target`` is 0, 1, ... for all rows. Classes that
+        are not in ``train`` are not predicted.
         """
         xp = self._arrays.module
         unit = self._squares[train].mean() or 1.0
-        rows = self._arrays.to_device(train)
+        rows = self._at(train)
         table = self._table[rows]
         system: _System
         if self._by_rows:
             table = table[:, rows] / unit
-            unseen = self._table[self._arrays.to_device(test)][:, rows] / unit
+            unseen = self._table[self._at(test)][:, rows] / unit
             system = _RowSystem(table, self._arrays)
         else:
             table = table / unit**0.5
-            unseen = self._table[self._arrays.to_device(test)] / unit**0.5
+            unseen = self._table[self._at(test)] / unit**0.5
             system = _ColumnSystem(table, self._arrays)
-        classes = np.arange(target[train].max() + 1)
-        decisions = []  # by class and C
-        for one in classes[1:] if len(classes) == 2 else classes:
+
+        def decisions(one: int) -> NDArray[np.float64]:
             signs = self._arrays.to_device(np.where(target[train] == one, 1.0, -1.0))
-            decisions.append(xp.stack([unseen @ w for w in _minima(system, signs, C)]))
-        if len(classes) == 2:
-            return list(to_host(decisions[0] > 0).astype(np.int64))
-        return list(to_host(xp.stack(decisions).argmax(axis=0)))
+            return to_host(xp.stack([unseen @ w for w in _minima(system, signs, values)]))
+
+        n_classes = int(target.max()) + 1
+        present = np.unique(target[train])
+        by_class = np.full((len(values), len(test), n_classes), -np.inf)
+        if n_classes == len(present) == 2:
+            by_class[:, :, 1] = decisions(1)
+            by_class[:, :, 0] = -by_class[:, :, 1]
+        else:
+            for one in present:
+                by_class[:, :, one] = decisions(one)
+        return [Predictions(found.argmax(axis=1), found) for found in by_class]
 
 
 class _RowSystem(NamedTuple):

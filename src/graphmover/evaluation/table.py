@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-#: Every row has these columns, in this order.
-COLUMNS = (
-    *("method", "n_components", "repeat", "fold", "accuracy", "max_random_nodes", "n_dimensions"),
-    *("wl_iterations", "gamma", "ridge_strength", "kernel", "C", "best_params"),
-    *("selection_accuracy", "inner_accuracy", "negative_eigenvalues", "negative_share", "seconds"),
+from graphmover.evaluation.metrics import (
+    CLASSIFICATION_METRICS,
+    METRIC_NAMES,
+    REGRESSION_METRICS,
 )
+
+
+def columns(metrics: Sequence[str], *, regression: bool) -> tuple[str, ...]:
+    """Return the columns of every row, in their order."""
+    error = "rmse" if regression else "accuracy"
+    return (
+        *("method", "n_components", "repeat", "fold", *metrics, "max_random_nodes"),
+        *("n_dimensions", "wl_iterations", "gamma", "ridge_strength", "kernel", "C"),
+        *("best_params", f"selection_{error}", f"inner_{error}"),
+        *("negative_eigenvalues", "negative_share", "seconds"),
+    )
+
 
 #: Columns of integers that do not apply to every method.
 _INTEGERS = ("n_components", "max_random_nodes", "n_dimensions", "wl_iterations")
@@ -32,15 +44,19 @@ _CHOICES = (
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Accuracies of all methods in all folds, with every choice made.
+    """Scores of all methods in all folds, with every choice made.
 
     Attributes
     ----------
     folds : list of dict
         One row per method, number of random graphs, repetition and fold: the chosen
-        hyperparameters, ``accuracy`` on the test fold, and ``seconds``. ``selection_accuracy`` and
-        ``inner_accuracy`` are the accuracies on the training set that decided. Columns that do
-        not apply to a method are None.
+        hyperparameters, the metrics of the test fold, and ``seconds``. ``selection_accuracy`` and
+        ``inner_accuracy`` are the accuracies on the training set that decided; in regression
+        ``selection_rmse`` and ``inner_rmse``. Columns that do not apply to a method are None.
+    metrics : tuple of str
+        The columns of metrics; the first is what ``mean`` in `summary` is of.
+    notes : tuple of str
+        What to keep in mind, such as classes with fewer graphs than folds.
 
     Examples
     --------
@@ -55,24 +71,27 @@ class Evaluation:
     """
 
     folds: list[dict[str, Any]]
+    metrics: tuple[str, ...] = ("accuracy",)
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> list[dict[str, Any]]:
         """Return one row per method and number of random graphs.
 
         ``mean`` is over all test folds, ``std`` is the standard deviation of the means of
         repetitions (None for a single one), ``fold_std`` that of folds, and ``choices`` counts
-        how often each value was chosen.
+        how often each value was chosen. They are of the first metric; where others than accuracy
+        were asked for, ``metrics`` has all of them. ``notes`` are there if there are any.
         """
         groups: dict[tuple[str, Any], list[dict[str, Any]]] = {}
         for row in self.folds:
             groups.setdefault((row["method"], row["n_components"]), []).append(row)
-        return [_summary(rows) for rows in groups.values()]
+        return [self._summary(rows) for rows in groups.values()]
 
     def __repr__(self) -> str:
         scores = []
         for row in self.summary():
             R = f", R = {row['n_components']}" if row["n_components"] else ""
-            scores.append(f"{row['method']}{R}: {100 * row['mean']:.1f} %")
+            scores.append(f"{row['method']}{R}: {_shown(self.metrics[0], row['mean'])}")
         return f"Evaluation({'; '.join(scores)})"
 
     def to_pandas(self) -> Any:
@@ -83,27 +102,54 @@ class Evaluation:
             raise ImportError("to_pandas needs pandas: pip install pandas") from None
         return pd.DataFrame(self.folds).astype(dict.fromkeys(_INTEGERS, "Int64"))
 
+    def _summary(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        by_metric = {name: _statistics(rows, name) for name in self.metrics}
+        regression = self.metrics[0] in REGRESSION_METRICS
+        names = (*_CHOICES, *(["ridge_strength"] if regression else []))
+        chosen = {name: Counter(row[name] for row in rows) for name in names}
+        n_repeats = len({row["repeat"] for row in rows})
+        summary = {
+            "method": rows[0]["method"],
+            "n_components": rows[0]["n_components"],
+            **by_metric[self.metrics[0]],
+            "repeats": n_repeats,
+            "folds": len(rows) // n_repeats,
+            "seconds": sum(row["seconds"] for row in rows),
+            "choices": {
+                name: {str(value): counts[value] for value in sorted(counts, key=_strings_last)}
+                for name, counts in chosen.items()
+                if None not in counts
+            },
+            **_negative_eigenvalues(rows),
+        }
+        if self.metrics != ("accuracy",):
+            summary["metrics"] = by_metric
+        if self.notes:
+            summary["notes"] = list(self.notes)
+        return summary
 
-def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    accuracies = np.array([row["accuracy"] for row in rows])
-    repeats = np.array([row["repeat"] for row in rows])
-    means = [accuracies[repeats == repeat].mean() for repeat in np.unique(repeats)]
-    chosen = {name: Counter(row[name] for row in rows) for name in _CHOICES}
+
+def _shown(metric: str, value: float | None) -> str:
+    """Return a score as text, with its metric unless that is the accuracy."""
+    if value is None:
+        text = "-"
+    else:
+        text = f"{100 * value:.1f} %" if metric in CLASSIFICATION_METRICS else f"{value:.4g}"
+    return text if metric == "accuracy" else f"{METRIC_NAMES[metric]} {text}"
+
+
+def _statistics(rows: list[dict[str, Any]], metric: str) -> dict[str, float | None]:
+    """Return the mean and deviations over the folds in which a metric is defined."""
+    defined = [row for row in rows if row[metric] is not None]
+    if not defined:
+        return {"mean": None, "std": None, "fold_std": None}
+    values = np.array([row[metric] for row in defined])
+    repeats = np.array([row["repeat"] for row in defined])
+    means = [values[repeats == repeat].mean() for repeat in np.unique(repeats)]
     return {
-        "method": rows[0]["method"],
-        "n_components": rows[0]["n_components"],
-        "mean": float(accuracies.mean()),
+        "mean": float(values.mean()),
         "std": float(np.std(means, ddof=1)) if len(means) > 1 else None,
-        "fold_std": float(np.std(accuracies, ddof=1)),
-        "repeats": len(means),
-        "folds": len(rows) // len(means),
-        "seconds": sum(row["seconds"] for row in rows),
-        "choices": {
-            name: {str(value): counts[value] for value in sorted(counts, key=_strings_last)}
-            for name, counts in chosen.items()
-            if None not in counts
-        },
-        **_negative_eigenvalues(rows),
+        "fold_std": float(np.std(values, ddof=1)) if len(values) > 1 else None,
     }
 
 

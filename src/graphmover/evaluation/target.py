@@ -1,35 +1,78 @@
-"""Classes as integers, with errors that name what cannot be one."""
+"""Classes as integers, values as floats, with errors that name what cannot be one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover.io.chunks import text_array
 
+TASKS = ("auto", "classification", "regression")
 
-def encoded_classes(
-    y: ArrayLike, n_graphs: int, n_folds: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the classes, and for each graph the index of its class.
+#: A note names at most this many rare classes.
+_NAMED = 5
+
+
+class Target(NamedTuple):
+    """What is to be predicted."""
+
+    values: NDArray[Any]  # integers 0, 1, ... that index the classes, or floats
+    classes: NDArray[Any]  # as the user wrote them; none for regression
+    notes: tuple[str, ...] = ()  # of classes that are too rare for the folds
+
+
+def encoded_target(y: ArrayLike, n_graphs: int, n_folds: int, task: str = "auto") -> Target:
+    """Return the target of an evaluation.
+
+    Parameters
+    ----------
+    task : {"auto", "classification", "regression"}
+        "auto" decides as scikit-learn's ``type_of_target``: numbers that are not all integral
+        are values, everything else is a class.
 
     Raises
     ------
     ValueError
-        If a value is not a class, or a class has too few graphs for the folds.
+        If something is neither a class nor a value, or there are too few for the folds.
     """
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
     # As objects first: beside strings, NumPy would turn NaN and None into strings.
     values = np.asarray(y) if hasattr(y, "dtype") else np.asarray(y, dtype=object)
     if values.shape != (n_graphs,):
         kind = f"is a {type(y).__name__} of" if values.ndim == 0 else "has"
+        columns = values.ndim == 2 and len(values) == n_graphs
+        remedy = "; evaluate one column at a time, such as y[:, 0]" if columns else ""
         raise ValueError(
-            f"y {kind} the shape {values.shape}, expected ({n_graphs},): one per graph"
+            f"y {kind} the shape {values.shape}, expected ({n_graphs},): one per graph{remedy}"
         )
     if values.dtype.kind not in "biufUSO":
-        raise ValueError(f"y has the type {values.dtype}, expected a class for each graph")
+        raise ValueError(f"y has the type {values.dtype}, expected a class or value for each graph")
     listed = values.tolist()
+    if task == "auto":
+        fractional = any(_is_number(value) and not _is_class(value) for value in listed)
+        task = "regression" if fractional else "classification"
+    return _values(listed, n_folds) if task == "regression" else _classes(listed, n_folds)
+
+
+def _values(listed: list[Any], n_folds: int) -> Target:
+    for place, value in enumerate(listed):
+        if not _is_number(value):
+            raise ValueError(f"y[{place}] is {value}, expected a finite number for each graph")
+    if len(listed) < 2 * n_folds:
+        raise ValueError(
+            f"y has {len(listed)} values, expected {2 * n_folds} or more with n_folds={n_folds}: "
+            f"R2 needs 2 in every test fold"
+        )
+    values = np.array(listed, np.float64)
+    if (values == values[0]).all():
+        raise ValueError(f"all values of y are {values[0]}, expected 2 different ones or more")
+    return Target(values, np.empty(0))
+
+
+def _classes(listed: list[Any], n_folds: int) -> Target:
     for place, value in enumerate(listed):
         if not _is_class(value):
             raise ValueError(
@@ -49,8 +92,33 @@ def encoded_classes(
     if len(classes) < 2:
         raise ValueError(f"y has {len(classes)} classes, expected 2 or more")
     counts = np.bincount(target)
-    _require_enough_graphs(str(classes[np.argmin(counts)])[:80], int(counts.min()), n_folds)
-    return classes, target.astype(np.int64)
+    remedy = "" if kinds != {"numbers"} else ', or task="regression" if these are values'
+    if counts.max() < n_folds:
+        raise ValueError(
+            f"the largest class, {str(classes[counts.argmax()])[:80]}, has {counts.max()} graphs, expected "
+            f"{n_folds} or more with n_folds={n_folds}: use fewer folds{remedy}"
+        )
+    if np.sort(counts)[-2] < 2:
+        raise ValueError(
+            f"class {str(classes[counts.argmax()])[:80]} alone has 2 graphs or more, and a training set "
+            f"needs 2 classes: use more graphs{remedy}"
+        )
+    return Target(target.astype(np.int64), classes, _notes(classes, counts, n_folds))
+
+
+def _notes(classes: NDArray[Any], counts: NDArray[np.int64], n_folds: int) -> tuple[str, ...]:
+    rare = np.flatnonzero(counts < n_folds)
+    if not len(rare):
+        return ()
+    named = ", ".join(f"{str(classes[one])[:80]}: {counts[one]}" for one in rare[:_NAMED])
+    more = ", ..." if len(rare) > _NAMED else ""
+    text = (
+        f"{len(rare)} of {len(classes)} classes have fewer graphs than n_folds={n_folds} "
+        f"({named}{more}): some test folds lack them"
+    )
+    if counts.min() == 1:
+        text += ", and a class of one graph is never in the training set that predicts it"
+    return (text,)
 
 
 def _kind(value: Any) -> str:
@@ -68,12 +136,10 @@ def _is_class(value: Any) -> bool:
         return False
 
 
-def _require_enough_graphs(rarest: str, fewest: int, n_folds: int) -> None:
-    # Inner folds need 2 training graphs of each class.
-    needed = max(n_folds, 3 if n_folds > 2 else 4)
-    if fewest < needed:
-        remedy = "n_folds=3" if fewest == 3 else "fewer folds" if fewest > 3 else "more such graphs"
-        raise ValueError(
-            f"class {rarest} has {fewest} graphs, expected {needed} or more with "
-            f"n_folds={n_folds}: use {remedy}, or leave out the class"
-        )
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str | bytes):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except (TypeError, ValueError, OverflowError):
+        return False

@@ -1,4 +1,4 @@
-"""The exact EMD kernel with a kernel SVM: what RGE replaces."""
+"""The exact EMD kernel with a kernel SVM or kernel ridge regression: what RGE replaces."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import ClassVar
 from graphmover._utils.checks import require_integer
 from graphmover.evaluation.emd_kernel_matrix import uncentred_kernel
 from graphmover.evaluation.fingerprints import plain
-from graphmover.evaluation.folds import Fold
+from graphmover.evaluation.folds import INNER_FOLDS, Fold
 from graphmover.evaluation.kernels import kernel_row
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.protocol import Problem, Row
-from graphmover.evaluation.selection import INNER_FOLDS
 from graphmover.evaluation.threads import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_nodes
@@ -81,7 +80,7 @@ class EMDKernel(FoldByFold):
             )
             # Centring would leak the test folds into the means, and SVMs do not need it.
             kernels[d] = uncentred_kernel(nodes, n_jobs=problem.n_jobs, device=problem.device)
-        return partial(kernel_row, "n_dimensions", kernels, self.c_grid, problem.target)
+        return partial(kernel_row, "n_dimensions", kernels, self.c_grid, problem)
 
 
 def require_node_labels(name: str, graphs: GraphBatch) -> None:

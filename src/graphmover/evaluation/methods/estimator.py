@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.evaluation.arrays import HOST
 from graphmover.evaluation.fingerprints import description, digest
-from graphmover.evaluation.folds import Fold
+from graphmover.evaluation.folds import INNER_FOLDS, Fold
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
+from graphmover.evaluation.metrics import Predictions, classification_scores
 from graphmover.evaluation.protocol import Problem, Row
-from graphmover.evaluation.selection import INNER_FOLDS, score_on_test_fold
-from graphmover.evaluation.svm import SVM_C, LinearSVMs
+from graphmover.evaluation.ridge import linear_machines
+from graphmover.evaluation.selection import score_on_test_fold
+from graphmover.evaluation.svm import SVM_C
 
 _MOST_SEED = 2**31 - 1
 
 
 class SklearnEstimator(FoldByFold):
-    """A classifier of graphs, or a transformer of graphs followed by the linear SVM.
+    """A classifier or regressor of graphs, or a transformer followed by a linear machine.
 
     In every fold a clone is fitted to the training graphs. Its ``random_state`` parameters, those
     of nested estimators too, are set from `evaluate`'s and the fold.
@@ -30,14 +31,17 @@ class SklearnEstimator(FoldByFold):
     name : str
         The method's name in the results.
     estimator : scikit-learn estimator
-        With ``predict``: a classifier. Without it, but with ``transform``: its features go into
-        a linear SVM with bias, whose C is chosen on inner folds. It is not fitted.
+        With ``predict``: a classifier or regressor. Without it, but with ``transform``: its
+        features go into a linear SVM with bias, or into ridge regression, whose C or strength is
+        chosen on inner folds. It is not fitted.
+    regression : bool
+        Whether it is to predict values, not classes.
     """
 
-    def __init__(self, name: str, estimator: Any) -> None:
+    def __init__(self, name: str, estimator: Any, *, regression: bool = False) -> None:
         self.name, self.estimator = name, estimator
-        _require_estimator(name, estimator)
-        self._classifies = hasattr(estimator, "predict")
+        _require_estimator(name, estimator, regression=regression)
+        self._predicts = hasattr(estimator, "predict")
 
     @property
     def fingerprint(self) -> str:
@@ -48,12 +52,12 @@ class SklearnEstimator(FoldByFold):
             raise TypeError(f"a parameter of {self.name!r} has no fingerprint: {error}") from error
 
     def tuned_over(self) -> tuple[object, ...]:
-        """Return the grid of C and the number of inner folds, unless it is a classifier."""
-        return () if self._classifies else (SVM_C, INNER_FOLDS)
+        """Return the grid of C and the number of inner folds, unless it predicts for itself."""
+        return () if self._predicts else (SVM_C, INNER_FOLDS)
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Return the function that scores a fold."""
-        score = self._classify if self._classifies else self._transform
+        score = self._predict if self._predicts else self._transform
 
         def row(fold: Fold) -> Row:
             try:
@@ -63,28 +67,37 @@ class SklearnEstimator(FoldByFold):
 
         return row
 
-    def _classify(self, problem: Problem, fold: Fold) -> Row:
-        labels = problem.classes[problem.target]
-        classifier = _seeded_clone(self.estimator, problem, fold)
-        classifier.fit(problem.graphs[fold.train], labels[fold.train])
-        predicted = np.asarray(classifier.predict(problem.graphs[fold.test]))
+    def _predict(self, problem: Problem, fold: Fold) -> Row:
+        target, test = _as_given(problem), problem.graphs[fold.test]
+        model = _seeded_clone(self.estimator, problem, fold)
+        model.fit(problem.graphs[fold.train], target[fold.train])
+        predicted = np.asarray(model.predict(test))
         if predicted.shape != fold.test.shape:
             raise ValueError(
                 f"predict returned the shape {predicted.shape}, expected {fold.test.shape}"
             )
-        row: Row = {"accuracy": float((predicted == labels[fold.test]).mean())}
-        if hasattr(classifier, "best_params_"):
-            row["best_params"] = str(classifier.best_params_)
+        row: Row
+        if problem.regression:
+            row = problem.scores(fold, _finite(predicted))
+        else:
+            # Decision values mean a second pass over the test graphs.
+            by_class = _by_class(model, test, problem) if "roc_auc" in problem.metrics else None
+            found = Predictions(predicted, by_class)
+            row = {**classification_scores(target[fold.test], found, problem.classes)}
+            if "roc_auc" in problem.metrics:
+                row.setdefault("roc_auc", None)
+        if hasattr(model, "best_params_"):
+            row["best_params"] = str(model.best_params_)
         return row
 
     def _transform(self, problem: Problem, fold: Fold) -> Row:
-        labels = problem.classes[problem.target]
+        target = _as_given(problem)
         transformer = _seeded_clone(self.estimator, problem, fold)
         train, test = problem.graphs[fold.train], problem.graphs[fold.test]
         if hasattr(transformer, "fit_transform"):
-            fitted = transformer.fit_transform(train, labels[fold.train])
+            fitted = transformer.fit_transform(train, target[fold.train])
         else:
-            fitted = transformer.fit(train, labels[fold.train]).transform(train)
+            fitted = transformer.fit(train, target[fold.train]).transform(train)
         tables = [_features(fitted, len(train)), _features(transformer.transform(test), len(test))]
         if tables[0].shape[1] != tables[1].shape[1]:
             raise ValueError(
@@ -94,16 +107,16 @@ class SklearnEstimator(FoldByFold):
         bias = float(np.sqrt((tables[0] ** 2).sum(axis=1).mean())) or 1.0
         features = np.full((len(problem.graphs), tables[0].shape[1] + 1), bias)
         features[fold.train, :-1], features[fold.test, :-1] = tables
-        svms = LinearSVMs(features, len(fold.train), HOST)
-        return score_on_test_fold(svms, problem.target, fold)
+        machines = linear_machines(problem.target, features, len(fold.train))
+        return score_on_test_fold(machines, problem, fold)
 
     def __repr__(self) -> str:
         return f"SklearnEstimator({self.name!r}, {self.estimator!r})"
 
 
-def named_after_class(estimator: Any) -> SklearnEstimator:
+def named_after_class(estimator: Any, *, regression: bool = False) -> SklearnEstimator:
     """Return a method that is called by the classes of the estimator and of those within."""
-    return SklearnEstimator(_class_names(estimator), estimator)
+    return SklearnEstimator(_class_names(estimator), estimator, regression=regression)
 
 
 def _class_names(estimator: Any) -> str:
@@ -118,22 +131,24 @@ def _class_names(estimator: Any) -> str:
     return own if within is None else f"{own}({_class_names(within)})"
 
 
-def _require_estimator(name: str, estimator: Any) -> None:
+def _require_estimator(name: str, estimator: Any, *, regression: bool) -> None:
     kind = type(estimator).__name__
     for needed in ("fit", "get_params"):
         if not hasattr(estimator, needed):
             raise TypeError(
                 f"{name!r} is a {kind} without {needed}, expected a scikit-learn estimator"
             )
+    wanted, other = ("regressor", "classifier") if regression else ("classifier", "regressor")
     if not hasattr(estimator, "predict") and not hasattr(estimator, "transform"):
         raise TypeError(
-            f"{name!r} is a {kind} without predict and without transform, expected a classifier "
+            f"{name!r} is a {kind} without predict and without transform, expected a {wanted} "
             f"or a transformer of graphs"
         )
-    for wrong in ("regressor", "clusterer"):
+    for wrong in (other, "clusterer"):
         if _is(wrong, estimator):
             raise TypeError(
-                f"{name!r} is a {wrong}, expected a classifier or a transformer of graphs"
+                f"{name!r} is a {wrong}, expected a {wanted} or a transformer of graphs: y has "
+                f"{'values' if regression else 'classes'}, unless task says otherwise"
             )
 
 
@@ -144,6 +159,39 @@ def _is(kind: str, estimator: Any) -> bool:
         return bool(getattr(base, f"is_{kind}")(estimator))
     except AttributeError:  # an estimator that says nothing of its kind
         return False
+
+
+def _as_given(problem: Problem) -> NDArray[Any]:
+    """Return the target as the user wrote it."""
+    target = problem.target if problem.regression else problem.classes[problem.target]
+    return np.asarray(target)
+
+
+def _by_class(model: Any, graphs: Any, problem: Problem) -> NDArray[np.float64] | None:
+    """Return decision values or probabilities, a column for each class; None if there are none."""
+    known = getattr(model, "classes_", None)
+    function = next((n for n in ("decision_function", "predict_proba") if hasattr(model, n)), None)
+    if known is None or function is None:
+        return None
+    values = np.asarray(getattr(model, function)(graphs), np.float64)
+    if values.ndim == 1:
+        values = np.column_stack([-values, values])
+    if values.shape != (len(graphs), len(known)):
+        raise ValueError(
+            f"{function} returned the shape {values.shape}, expected {(len(graphs), len(known))}: "
+            f"a column for each class"
+        )
+    columns = np.full((len(graphs), len(problem.classes)), -np.inf)
+    columns[:, np.searchsorted(problem.classes, known)] = values
+    return columns
+
+
+def _finite(predicted: NDArray[Any]) -> NDArray[np.float64]:
+    values = np.asarray(predicted, np.float64)
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"predict returned {values[place]} at [{place}], expected finite numbers")
+    return values
 
 
 def _seeded_clone(estimator: Any, problem: Problem, fold: Fold) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from graphmover.evaluation.fingerprints import digest
 from graphmover.evaluation.folds import Fold
 from graphmover.evaluation.protocol import FoldsLeft, Problem, Row
+from graphmover.evaluation.selection import STRENGTHS
 from graphmover.evaluation.threads import in_threads
 from graphmover.graphs.batch import GraphBatch
 
@@ -28,7 +29,7 @@ class FoldByFold(ABC):
     ...     name = "first class"
     ...
     ...     def scorer(self, problem, progress):
-    ...         return lambda fold: {"accuracy": np.mean(problem.target[fold.test] == 0)}
+    ...         return lambda fold: problem.scores(fold, np.zeros(len(fold.test)))
     >>> graphs, families = gm.make_graph_families(60, random_state=0, return_X_y=True)
     >>> evaluate(graphs, families, [FirstClass()], n_folds=5)
     Evaluation(first class: 16.7 %)
@@ -45,8 +46,8 @@ class FoldByFold(ABC):
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Prepare what folds share, and return the function that scores one of them.
 
-        It is called in threads. Its row must have ``accuracy``, and may have other columns of
-        `Evaluation`.
+        It is called in threads. Its row must have the metrics that `evaluate` is asked for, which
+        `Problem.scores` computes, and may have other columns of `Evaluation`.
         """
 
     def tuned_over(self) -> tuple[object, ...]:
@@ -63,7 +64,8 @@ class FoldByFold(ABC):
     def checkpoint_keys(self, problem: Problem) -> Sequence[str]:
         """Return a key for each fold."""
         identity = " ".join(filter(None, [self.name, self.fingerprint]))
-        tuning = digest(self.tuned_over(), size=4)
+        strengths = (STRENGTHS,) if problem.regression else ()
+        tuning = digest(self.tuned_over() + strengths, size=4)
         return [f"{identity} #{fold.number} {tuning}" for fold in problem.folds]
 
     def score_folds(self, left: FoldsLeft) -> None:

@@ -18,10 +18,10 @@ class MajorityClass(FoldByFold):
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Return the function that scores a fold."""
-        target = problem.target
 
         def row(fold: Fold) -> Row:
-            most_frequent = np.bincount(target[fold.train]).argmax()
-            return {"accuracy": float((target[fold.test] == most_frequent).mean())}
+            counts = np.bincount(problem.target[fold.train], minlength=len(problem.classes))
+            by_class = np.tile(counts.astype(np.float64), (len(fold.test), 1))
+            return problem.scores(fold, by_class.argmax(axis=1), by_class)
 
         return row

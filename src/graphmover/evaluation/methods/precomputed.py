@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover.evaluation.folds import Fold
+from graphmover.evaluation.folds import INNER_FOLDS, Fold
 from graphmover.evaluation.kernels import kernel_row
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.protocol import Problem, Row
-from graphmover.evaluation.selection import INNER_FOLDS
 from graphmover.graphs.batch import GraphBatch
 
 
@@ -80,7 +79,7 @@ class PrecomputedKernels(FoldByFold):
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Return the function that scores a fold."""
-        return partial(kernel_row, "kernel", self.matrices, self.c_grid, problem.target)
+        return partial(kernel_row, "kernel", self.matrices, self.c_grid, problem)
 
     def __repr__(self) -> str:
         return f"PrecomputedKernels({self.name!r}, {len(self.matrices)} of {self.n_graphs} graphs)"

@@ -12,11 +12,12 @@ from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.candidates import SearchSpace
 from graphmover.evaluation.columns import Hyperparameters
 from graphmover.evaluation.fingerprints import Verbatim, code_of, description, digest, plain
+from graphmover.evaluation.folds import INNER_FOLDS
 from graphmover.evaluation.grid_search import FINAL_GRAPHS, GridSearch
 from graphmover.evaluation.halving import RUNGS
 from graphmover.evaluation.methods.emd_kernel import require_node_labels
 from graphmover.evaluation.protocol import FoldsLeft, Problem
-from graphmover.evaluation.selection import INNER_FOLDS, STRENGTHS
+from graphmover.evaluation.selection import STRENGTHS
 from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.batch import GraphBatch
 
@@ -142,7 +143,8 @@ class Method:
         """Return a key for each fold."""
         identity = f"{self.name} {self.fingerprint}"
         numbers = list(self.components(problem.n_components))
-        rule = f"{numbers} {problem.selection} {_tuning(problem.selection)}"
+        tuning = _tuning(problem.selection, regression=problem.regression)
+        rule = f"{numbers} {problem.selection} {tuning}"
         return [f"{identity} #{fold.number} {rule}" for fold in problem.folds]
 
     def score_folds(self, left: FoldsLeft) -> None:
@@ -175,10 +177,10 @@ def named_after_parameters(estimator: RandomGraphEmbedding, graphs: GraphBatch) 
     return Method(name, estimator, n_components=estimator.n_components)
 
 
-def _tuning(selection: str) -> str:
+def _tuning(selection: str, *, regression: bool) -> str:
     """Return a hash of the constants that hyperparameters are chosen by."""
     if selection == "svm":
-        return digest((SVM_C, INNER_FOLDS), size=4)
+        return digest((STRENGTHS if regression else SVM_C, INNER_FOLDS), size=4)
     # `Rung` was once called Look: its ``repr`` of then is in the keys.
     rungs = tuple(
         Verbatim(

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.evaluation.arrays import HOST
-from graphmover.evaluation.folds import Fold
+from graphmover.evaluation.folds import INNER_FOLDS, Fold
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.protocol import Problem, Row
-from graphmover.evaluation.selection import INNER_FOLDS, score_on_test_fold
-from graphmover.evaluation.svm import SVM_C, LinearSVMs
+from graphmover.evaluation.ridge import linear_machines
+from graphmover.evaluation.selection import score_on_test_fold
+from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.labels import label_codes
 
 
 class VertexHistogram(FoldByFold):
-    """A linear SVM on vertex histograms."""
+    """A linear SVM, or ridge regression, on vertex histograms."""
 
     name = "bag of nodes"  # results are published under it
 
@@ -35,8 +35,8 @@ class VertexHistogram(FoldByFold):
             # Relative to the size of the mean training graph.
             shares = counts / max(counts[fold.train].sum(axis=1).mean(), 1.0)
             with_bias = np.column_stack([shares, np.ones(len(shares))])
-            svms = LinearSVMs(with_bias, len(fold.train), HOST)
-            return score_on_test_fold(svms, problem.target, fold)
+            machines = linear_machines(problem.target, with_bias, len(fold.train))
+            return score_on_test_fold(machines, problem, fold)
 
         return row
 
