@@ -135,6 +135,7 @@ def test_a_named_embedding_is_treated_like_one_without_a_name(data):
 
 
 def test_only_training_graphs_are_seen_in_fit(data):
+    """Of the inner folds as well, by which the C of a transformer's SVM is chosen."""
     sizes, target = data.graphs.node_counts, data.target
     for top in (None, DummyClassifier()):
         Recorder.seen.clear()
@@ -142,9 +143,10 @@ def test_only_training_graphs_are_seen_in_fit(data):
         evaluate(data.graphs, target, [method], n_folds=3, n_repeats=2)
         expected = []
         for fold in repeated_folds(target, 3, 2, 0):
-            train, test = tuple(sizes[fold.train]), tuple(sizes[fold.test])
-            expected += [("fit", train, tuple(target[fold.train]))]
-            expected += [("transform", train), ("transform", test)]
+            inner = fold.inner_folds(target) if top is None else []
+            for train, test in [*inner, (fold.train, fold.test)]:
+                expected += [("fit", tuple(sizes[train]), tuple(target[train]))]
+                expected += [("transform", tuple(sizes[train])), ("transform", tuple(sizes[test]))]
         assert Recorder.seen == expected
 
 

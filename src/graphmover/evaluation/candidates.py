@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from graphmover.evaluation.arrays import Arrays
 from graphmover.evaluation.columns import FoldDistances, Hyperparameters
 from graphmover.evaluation.folds import Fold, Indices
@@ -20,6 +22,11 @@ class SearchSpace(NamedTuple):
     stacks: list[tuple[Hyperparameters, ...]]  # one block of features for each in a tuple
     gammas: list[float]
     relative_gamma: bool  # whether gamma is a multiple of 1 / (median training distance)
+
+    @property
+    def whole_graphs(self) -> bool:
+        """Whether some candidates have whole training graphs as random graphs."""
+        return any(one.max_random_nodes is None for one in self.hyperparameters())
 
     @property
     def n_candidates(self) -> int:
@@ -75,6 +82,26 @@ class Candidate(NamedTuple):
         """Return the features of some graphs, or of all, the blocks side by side."""
         tables = [distances.of_fold(fold.number, one, n_components, rows) for one in self.stack]
         return arrays.module.concatenate(self.blocks(tables), axis=1)
+
+    def sources(
+        self, distances: FoldDistances, n_components: int, fold: Fold, rows: Indices | None = None
+    ) -> Indices:
+        """Return for each column of features the graph that its random graph is drawn from.
+
+        Given rows, it is the place of the graph among them, or -1.
+        """
+        found = [distances.sources(fold.number, one, n_components) for one in self.stack]
+        graphs = np.concatenate(found)
+        if rows is None:
+            return graphs
+        places = np.full(1 + max(graphs.max(), rows.max()), -1)
+        places[rows] = np.arange(len(rows))
+        return places[graphs]
+
+    @property
+    def order(self) -> tuple[tuple[float, ...], ...]:
+        """What candidates are sorted by: those that share distances follow each other."""
+        return tuple((most or np.inf, *others) for most, *others in self.stack)
 
     def row(self) -> Row:
         """Return its columns in the table of results."""

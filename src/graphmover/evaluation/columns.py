@@ -8,6 +8,7 @@ test graph can influence any of them. So a hundred folds share one computation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ Indices = NDArray[np.int64]
 class Hyperparameters(NamedTuple):
     """What distances depend on, apart from the parameters that a method fixes."""
 
-    max_random_nodes: int
+    max_random_nodes: int | None  # None: whole graphs
     n_dimensions: int
     wl_iterations: int
 
@@ -103,8 +104,30 @@ class FoldDistances:
         table = self._tables[hyperparameters, self._ranges[fold, hyperparameters.n_dimensions]]
         if not self._anchored:
             return table[:, :n_columns] if rows is None else table[rows, :n_columns]
-        columns = self._columns_of_fold[fold][:n_columns]
+        columns = self._columns(fold, hyperparameters, n_columns)
         return table[:, columns] if rows is None else table[np.ix_(rows, columns)]
+
+    def sources(self, fold: int, hyperparameters: Hyperparameters, n_columns: int) -> Indices:
+        """Return the graph that each of the fold's first random graphs is drawn from."""
+        columns = self._columns(fold, hyperparameters, n_columns)
+        if hyperparameters.max_random_nodes is None:
+            return self._whole_graphs[0][columns]
+        return np.array([graph for _, graph in self._sources], np.int64)[columns]
+
+    def _columns(self, fold: int, hyperparameters: Hyperparameters, n_columns: int) -> Indices:
+        whole = hyperparameters.max_random_nodes is None
+        of_fold = self._whole_graphs[1] if whole else self._columns_of_fold
+        return of_fold[fold][:n_columns]
+
+    @cached_property
+    def _whole_graphs(self) -> tuple[Indices, list[Indices]]:
+        """The graphs that are random graphs themselves, and the columns of each fold.
+
+        None is there twice: a fold has no more columns than training graphs.
+        """
+        order = np.random.default_rng([self._seed, 2]).permutation(len(self._graphs))
+        order = order[self._graphs.node_counts[order] > 0]
+        return order, [np.flatnonzero(np.isin(order, train)) for train in self._training_sets]
 
     def compute(
         self,
@@ -118,7 +141,7 @@ class FoldDistances:
         nodes = self._nodes(hyperparameters, n_jobs)
         n_dimensions = hyperparameters.n_dimensions
         self._unneeded.pop(hyperparameters, None)
-        width = self._n_drawn(n_columns) if self._anchored else n_columns
+        width = self._n_drawn(n_columns, hyperparameters) if self._anchored else n_columns
         for fold in folds:
             if (fold, n_dimensions) not in self._ranges:
                 train = self._training_sets[fold]
@@ -185,6 +208,9 @@ class FoldDistances:
         n_columns: int,
     ) -> NodeEmbeddings:
         most = hyperparameters.max_random_nodes
+        if most is None:
+            order, _ = self._whole_graphs
+            return nodes.on_host(order[: self._n_drawn(n_columns, hyperparameters)])
         if self._anchored:
             return random_graphs_at(nodes, self._anchor_nodes(nodes, most, n_columns))
         _, low, high = training_range
@@ -195,7 +221,8 @@ class FoldDistances:
         """Draw the nodes of all columns: the same nodes for every embedding and labelling."""
         if (most, n_columns) not in self._anchors:
             drawn = []
-            for number, graph in self._sources[: self._n_drawn(n_columns)]:
+            width = self._n_drawn(n_columns, Hyperparameters(most, 0, 0))
+            for number, graph in self._sources[:width]:
                 rng = np.random.default_rng([self._seed, 1, number])
                 size = rng.integers(1, most + 1)
                 first, last = nodes.offsets[graph], nodes.offsets[graph + 1]
@@ -203,6 +230,7 @@ class FoldDistances:
             self._anchors[most, n_columns] = drawn
         return self._anchors[most, n_columns]
 
-    def _n_drawn(self, n_columns: int) -> int:
-        """Return how many columns are needed for every fold to have ``n_columns``."""
-        return max(int(columns[n_columns - 1]) for columns in self._columns_of_fold) + 1
+    def _n_drawn(self, n_columns: int, hyperparameters: Hyperparameters) -> int:
+        """Return how many columns are needed for every fold to have its first ``n_columns``."""
+        folds = range(len(self._training_sets))
+        return max(int(self._columns(f, hyperparameters, n_columns)[-1]) for f in folds) + 1

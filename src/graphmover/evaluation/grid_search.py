@@ -17,12 +17,11 @@ from graphmover.evaluation.columns import FoldDistances, Hyperparameters
 from graphmover.evaluation.folds import Fold
 from graphmover.evaluation.halving import columns_needed, finalists
 from graphmover.evaluation.protocol import FoldsLeft, Row
-from graphmover.evaluation.ridge import linear_machines
+from graphmover.evaluation.ridge import linear_machines, ridge_choice
 from graphmover.evaluation.selection import (
     Choice,
     Machines,
     choose_by_inner_folds,
-    leave_one_out_ridge,
     score_on_test_fold,
 )
 from graphmover.evaluation.threads import in_threads, progress_bar
@@ -138,7 +137,7 @@ class GridSearch:
             for place, candidate in enumerate(candidates)
         ]
         # Candidates that share blocks follow each other, and so do the uses of their distances.
-        return sorted(jobs, key=lambda job: job.candidate.stack)
+        return sorted(jobs, key=lambda job: job.candidate.order)
 
     def _compare(self, jobs: list[_Job]) -> None:
         """Keep in the checkpoint how well each finalist does with all its random graphs."""
@@ -151,7 +150,10 @@ class GridSearch:
                     return choose_by_inner_folds(self._machines(job), fold, problem.target)
                 rows = fold.training_sample(FINAL_GRAPHS)
                 features = candidate.features(self._distances, R, arrays, fold, rows)
-                return leave_one_out_ridge(features, problem.target[rows], arrays)
+                sources = None
+                if self._space.whole_graphs:
+                    sources = candidate.sources(self._distances, R, fold, rows)
+                return ridge_choice(features, problem.target[rows], fold.number, arrays, sources)
 
         def compare(job: _Job, start: float) -> None:
             found = choice(job)
@@ -198,13 +200,17 @@ class GridSearch:
 
         chosen = [job for _, job in best.values()]
         # Reversed: the distances that were compared last are still there.
-        chosen.sort(key=lambda job: job.candidate.stack, reverse=True)
+        chosen.sort(key=lambda job: job.candidate.order, reverse=True)
         self._with_distances(chosen, score, self._progress, "fold")
 
     def _machines(self, job: _Job) -> Machines:
         fold, R, candidate, _ = job
         features = candidate.features(self._distances, R, self._arrays, fold)
-        return linear_machines(self._problem.target, features, len(fold.train), self._arrays)
+        sources = None
+        if self._space.whole_graphs:
+            sources = candidate.sources(self._distances, R, fold)
+        target = self._problem.target
+        return linear_machines(target, features, len(fold.train), self._arrays, sources)
 
     def _with_distances(
         self,

@@ -15,7 +15,8 @@ from graphmover.evaluation.arrays import HOST
 from graphmover.evaluation.candidates import COLUMNS_FOR_SCALE, Candidate, SearchSpace
 from graphmover.evaluation.columns import FoldDistances
 from graphmover.evaluation.folds import Fold
-from graphmover.evaluation.selection import Choice, leave_one_out_ridge
+from graphmover.evaluation.ridge import ridge_choice
+from graphmover.evaluation.selection import Choice
 
 
 class Rung(NamedTuple):
@@ -51,10 +52,14 @@ def finalists(
     fold: Fold,
 ) -> list[Candidate]:
     """Return the candidates that no rung eliminates."""
+    blocks = [one for candidate in candidates for one in candidate.stack]
+    whole_graphs = any(one.max_random_nodes is None for one in blocks)
     for rung in RUNGS:
         n_kept = max(rung.n_kept, round(rung.kept_share * len(candidates)))
         if len(candidates) > n_kept:
-            choices = _compared(candidates, rung, distances, n_components, target, fold)
+            choices = _compared(
+                candidates, rung, distances, n_components, target, fold, whole_graphs=whole_graphs
+            )
             candidates = _best(candidates, choices, n_kept)
     return candidates
 
@@ -66,16 +71,20 @@ def _compared(
     n_components: int,
     target: NDArray[Any],
     fold: Fold,
+    *,
+    whole_graphs: bool,
 ) -> list[Choice]:
     rows = fold.training_sample(rung.n_graphs)
-    choices, tables, stack = [], [], None
+    choices, tables, stack, sources = [], [], None, None
     for candidate in candidates:
         if candidate.stack != stack:  # candidates that differ in gamma alone follow each other
             stack = candidate.stack
             n_columns = _per_block(rung, len(stack), n_components)
             tables = [distances.of_fold(fold.number, one, n_columns, rows) for one in stack]
+            if whole_graphs:
+                sources = candidate.sources(distances, n_columns, fold, rows)
         features = np.concatenate(candidate.blocks(tables), axis=1)
-        choices.append(leave_one_out_ridge(features, target[rows], HOST))
+        choices.append(ridge_choice(features, target[rows], fold.number, HOST, sources))
     return choices
 
 

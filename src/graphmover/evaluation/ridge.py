@@ -13,9 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.evaluation.arrays import HOST, Arrays, to_host
-from graphmover.evaluation.folds import Indices
+from graphmover.evaluation.folds import Fold, Indices
 from graphmover.evaluation.metrics import Predictions, predicts_values
-from graphmover.evaluation.selection import NEGLIGIBLE, STRENGTHS, Machines, one_vs_rest
+from graphmover.evaluation.selection import (
+    NEGLIGIBLE,
+    STRENGTHS,
+    Choice,
+    Machines,
+    choose_by_inner_folds,
+    leave_one_out_ridge,
+    one_vs_rest,
+)
 from graphmover.evaluation.svm import LinearSVMs, OnFeatures
 
 
@@ -109,6 +117,33 @@ def _ridge_predictions(
     return found
 
 
+def ridge_choice(
+    features: Any,
+    target: NDArray[Any],
+    number: int,
+    arrays: Arrays = HOST,
+    sources: Indices | None = None,
+) -> Choice:
+    """Return how well ridge does on training rows: leave-one-out or, given sources, inner folds.
+
+    A random graph that is a whole training graph has the distance 0 to it, which no unseen graph
+    has: leaving out a row, but not its own column, flatters. Inner folds see no column that was
+    drawn from a validation graph.
+
+    Parameters
+    ----------
+    number : int
+        Seeds the inner folds.
+    sources : ndarray of shape (R,), optional
+        The row that the random graph of each column is drawn from, -1 if it is another graph.
+    """
+    if sources is None:
+        return leave_one_out_ridge(features, target, arrays)
+    rows = np.arange(len(target))
+    machines = Ridges(features, len(rows), arrays, sources)
+    return choose_by_inner_folds(machines, Fold(number, rows, rows[:0]), target)
+
+
 def linear_machines(
     target: NDArray[Any],
     features: Any,
@@ -117,5 +152,9 @@ def linear_machines(
     sources: Indices | None = None,
 ) -> Machines:
     """Return linear SVMs for classes, ridge regressions for values; see `OnFeatures`."""
-    kind = Ridges if predicts_values(target) else LinearSVMs
-    return kind(features, n_train, arrays, sources)
+    return linear_machines_for(target)(features, n_train, arrays, sources)
+
+
+def linear_machines_for(target: NDArray[Any]) -> type[Ridges] | type[LinearSVMs]:
+    """Return the class of linear machines for a target."""
+    return Ridges if predicts_values(target) else LinearSVMs

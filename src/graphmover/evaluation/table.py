@@ -118,7 +118,7 @@ class Evaluation:
             "choices": {
                 name: {str(value): counts[value] for value in sorted(counts, key=_strings_last)}
                 for name, counts in chosen.items()
-                if None not in counts
+                if set(counts) != {None}
             },
             **_negative_eigenvalues(rows),
         }
@@ -153,8 +153,8 @@ def _statistics(rows: list[dict[str, Any]], metric: str) -> dict[str, float | No
     }
 
 
-def _strings_last(value: Any) -> tuple[bool, Any]:
-    return isinstance(value, str), value
+def _strings_last(value: Any) -> tuple[bool, bool, Any]:
+    return value is None, isinstance(value, str), 0 if value is None else value
 
 
 def _negative_eigenvalues(rows: list[dict[str, Any]]) -> dict[str, float]:

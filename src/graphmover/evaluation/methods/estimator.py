@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.evaluation.fingerprints import description, digest
-from graphmover.evaluation.folds import INNER_FOLDS, Fold
+from graphmover.evaluation.folds import INNER_FOLDS, Fold, Indices
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.metrics import Predictions, classification_scores
 from graphmover.evaluation.protocol import Problem, Row
-from graphmover.evaluation.ridge import linear_machines
-from graphmover.evaluation.selection import score_on_test_fold
+from graphmover.evaluation.ridge import linear_machines, linear_machines_for
+from graphmover.evaluation.selection import (
+    Machines,
+    choose_by_inner_folds,
+    score_on_test_fold,
+)
 from graphmover.evaluation.svm import SVM_C
 
 _MOST_SEED = 2**31 - 1
@@ -33,7 +37,8 @@ class SklearnEstimator(FoldByFold):
     estimator : scikit-learn estimator
         With ``predict``: a classifier or regressor. Without it, but with ``transform``: its
         features go into a linear SVM with bias, or into ridge regression, whose C or strength is
-        chosen on inner folds. It is not fitted.
+        chosen on inner folds, with a clone fitted to each of their training sets. It is not
+        fitted itself.
     regression : bool
         Whether it is to predict values, not classes.
     """
@@ -53,7 +58,7 @@ class SklearnEstimator(FoldByFold):
 
     def tuned_over(self) -> tuple[object, ...]:
         """Return the grid of C and the number of inner folds, unless it predicts for itself."""
-        return () if self._predicts else (SVM_C, INNER_FOLDS)
+        return () if self._predicts else (SVM_C, INNER_FOLDS, "refitted in inner folds")
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Return the function that scores a fold."""
@@ -91,8 +96,34 @@ class SklearnEstimator(FoldByFold):
         return row
 
     def _transform(self, problem: Problem, fold: Fold) -> Row:
-        target = _as_given(problem)
-        transformer = _seeded_clone(self.estimator, problem, fold)
+        refitted = _Refitted(self.estimator, problem, fold)
+        choice = choose_by_inner_folds(refitted, fold, problem.target)
+        return score_on_test_fold(refitted.on(fold), problem, fold, choice)
+
+    def __repr__(self) -> str:
+        return f"SklearnEstimator({self.name!r}, {self.estimator!r})"
+
+
+class _Refitted:
+    """Linear machines on the features of a transformer, which is fitted for each inner fold.
+
+    What it learns, such as random graphs, comes from the graphs that the machine is fitted to.
+    """
+
+    def __init__(self, estimator: Any, problem: Problem, fold: Fold) -> None:
+        self._estimator, self._problem, self._fold = estimator, problem, fold
+        kind = linear_machines_for(problem.target)
+        self.grid, self.column = kind.grid, kind.column
+
+    def without(self, graphs: Indices) -> Machines:
+        """Return machines whose transformer has not seen these graphs."""
+        rest = np.setdiff1d(self._fold.train, graphs, assume_unique=True)
+        return self.on(self._fold._replace(train=rest, test=graphs))
+
+    def on(self, fold: Fold) -> Machines:
+        """Return machines for the training and test graphs of a fold."""
+        problem, target = self._problem, _as_given(self._problem)
+        transformer = _seeded_clone(self._estimator, problem, fold)
         train, test = problem.graphs[fold.train], problem.graphs[fold.test]
         if hasattr(transformer, "fit_transform"):
             fitted = transformer.fit_transform(train, target[fold.train])
@@ -107,11 +138,14 @@ class SklearnEstimator(FoldByFold):
         bias = float(np.sqrt((tables[0] ** 2).sum(axis=1).mean())) or 1.0
         features = np.full((len(problem.graphs), tables[0].shape[1] + 1), bias)
         features[fold.train, :-1], features[fold.test, :-1] = tables
-        machines = linear_machines(problem.target, features, len(fold.train))
-        return score_on_test_fold(machines, problem, fold)
+        return linear_machines(problem.target, features, len(fold.train))
 
-    def __repr__(self) -> str:
-        return f"SklearnEstimator({self.name!r}, {self.estimator!r})"
+    def predictions(
+        self, train: Indices, test: Indices, target: NDArray[Any], values: Sequence[float]
+    ) -> list[Predictions]:
+        """Fit the transformer and machines to the graphs ``train``, and predict ``test``."""
+        machines = self.on(self._fold._replace(train=train, test=test))
+        return machines.predictions(train, test, target, values)
 
 
 def named_after_class(estimator: Any, *, regression: bool = False) -> SklearnEstimator:
