@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold
 from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
+from graphmover._utils.cuda import gpu_available
 from graphmover.evaluation import EMDKernel, FoldByFold, Method, PrecomputedKernels, evaluate
 from graphmover.evaluation.arrays import HOST
 from graphmover.evaluation.folds import Fold, repeated_folds
@@ -147,6 +148,21 @@ def test_results_do_not_depend_on_threads_or_units(data, values):
         assert scaled["r2"] == pytest.approx(row["r2"])
         assert scaled["rmse"] == pytest.approx(1024 * row["rmse"])
         assert scaled["ridge_strength"] == row["ridge_strength"]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_available(), reason="no GPU, or no CuPy")
+def test_a_gpu_predicts_alike(data, values):
+    chosen = [Method("m", gm.RandomGraphEmbedding(), GRID), EMDKernel("EMD", n_dimensions=(4,))]
+    options = {"n_components": [16, 128], "n_folds": 3}
+    found = [
+        rows(evaluate(data.graphs, values, chosen, device=device, **options))
+        for device in ("cpu", "cuda")
+    ]
+    for row, same in zip(*found, strict=True):
+        for name, value in row.items():
+            number = isinstance(value, float)
+            assert same[name] == (pytest.approx(value, rel=1e-4) if number else value), name
 
 
 def test_the_exhaustive_search_compares_inner_folds(data, values):

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
+from graphmover._utils.cuda import gpu_available
 from graphmover.evaluation import evaluate
 from graphmover.evaluation.arrays import HOST
 from graphmover.evaluation.candidates import SearchSpace
@@ -29,10 +30,10 @@ DRAWN = Hyperparameters(6, 4, 0)
 SPACE = SearchSpace([(WHOLE,), (DRAWN,)], [0.3, 1.0, 3.0, 10.0, 30.0], True)
 
 
-def problem(graphs, target, n_folds=3, selection="ridge"):
+def problem(graphs, target, n_folds=3, selection="ridge", device="cpu"):
     classes = np.empty(0) if target.dtype.kind == "f" else np.unique(target)
     folds = repeated_folds(target, n_folds, 1, 0)
-    return Problem(graphs, target, classes, folds, [12, 100], selection, 0, None, "cpu")
+    return Problem(graphs, target, classes, folds, [12, 100], selection, 0, None, device)
 
 
 def rows(problem, space=SPACE):
@@ -152,6 +153,20 @@ def test_a_search_compares_whole_and_drawn_graphs(data, selection, regression):
         assert row["ridge_strength" if regression else "C"] > 0
     if not regression:
         assert np.mean([row["accuracy"] for row in found]) > 0.5
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_available(), reason="no GPU, or no CuPy")
+@pytest.mark.parametrize("selection", ["ridge", "svm"])
+def test_a_gpu_chooses_alike(data, selection):
+    found = [
+        rows(problem(data.graphs, data.target, selection=selection, device=device))
+        for device in ("cpu", "cuda")
+    ]
+    for row, same in zip(*found, strict=True):
+        for name, value in row.items():
+            number = isinstance(value, float)
+            assert same[name] == (pytest.approx(value, rel=1e-6) if number else value), name
 
 
 def test_machines_leave_out_the_columns_of_validation_graphs():

@@ -93,8 +93,8 @@ def evaluate(
         - a `RandomGraphEmbedding`, whose parameters are then fixed;
         - any other scikit-learn estimator whose ``fit`` takes graphs: a classifier or regressor,
           or a transformer, whose features go into the linear SVM or ridge regression. A clone is
-          fitted to the training graphs of each fold, with ``random_state`` parameters set from
-          ``random_state`` below;
+          fitted to the training graphs of each fold, and a transformer to those of its inner
+          folds, with ``random_state`` parameters set from ``random_state`` below;
         - a pair (name, estimator).
     task : {"auto", "classification", "regression"}
         "auto": regression if y has numbers that are not integral, as in scikit-learn. Integers
