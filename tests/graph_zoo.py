@@ -66,16 +66,19 @@ def renumbered(graph, rng):
         node_labels=None if graph.node_labels is None else graph.node_labels[old],
         node_attributes=None if graph.node_attributes is None else graph.node_attributes[old],
         edge_weights=weights,
+        edge_labels=None if graph.edge_labels is None else np.tile(graph.edge_labels[order], 2),
     )
 
 
-def random_graph(rng, n, *, labels=0, weighted=False):
+def random_graph(rng, n, *, labels=0, weighted=False, attributes=0, edge_labels=0):
     edges = np.argwhere(np.triu(rng.random((n, n)) < 3 / max(n, 3), 1))
     return gm.Graph(
         n,
         edges,
         node_labels=rng.integers(0, labels, n) if labels else None,
         edge_weights=rng.random(len(edges)) * 5 if weighted else None,
+        node_attributes=rng.normal(size=(n, attributes)) if attributes else None,
+        edge_labels=rng.integers(0, edge_labels, len(edges)) if edge_labels else None,
     )
 
 

@@ -172,6 +172,7 @@ def test_signature_is_the_contract():
         "max_random_nodes": 20,
         "n_dimensions": 4,
         "node_embedding": "laplacian",
+        "smoothing": 0,
         "node_mass": "degree",
         "sampling": "anchor",
         "use_node_labels": "auto",

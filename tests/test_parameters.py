@@ -40,7 +40,18 @@ def test_names_come_from_the_registries():
         ("wl_iterations", [0, np.int64(3)], [-1, 0.5, False]),
         ("gamma", ["scale", 1, 0.5, np.float32(2)], ["auto", 0, -1, np.inf, np.nan, True, 10**400]),
         ("use_node_labels", [True, False, np.True_, "auto"], [0, 1, None, "yes"]),
-        ("node_embedding", ["degree", None, lambda batch: []], ["spectral", 3, ["degree"]]),
+        (
+            "node_embedding",
+            ["degree", None, lambda batch: [], ["degree"], ["labels", ("structure", np.int32(2))]],
+            ["spectral", 3, ["laplacian", "spectral"], [], "", "labels,labels"],
+        ),
+        (
+            "node_embedding",
+            ["labels:4, structure", "labels:1e-3", [["labels", 0.5]]],
+            ["labels:", "labels:x", "labels:0", "labels:nan", "labels:1:2", ["labels", 4]]
+            + [[("labels", weight)] for weight in (0, -1, np.inf, "2", True, None, 10**400, [1])],
+        ),
+        ("smoothing", [0, np.int64(3), 100], [-1, 0.5, True, None, 101]),
         ("max_random_nodes", [1, None, np.int64(3)], [0, "whole", 1.5]),
         ("wl_depths", ["last", "all"], [None, "first", 2]),
         ("use_edge_labels", [True, False, "auto"], [None, "yes"]),

@@ -16,7 +16,7 @@ from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.features import features_in_place, gamma_scale
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
+from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel
 from graphmover.nodes.embed import NodeRecipe
@@ -54,11 +54,16 @@ class RandomGraphEmbedding(
         training graphs, with their own masses, none of them twice.
     n_dimensions : int
         Number of Laplacian eigenvectors, the paper's d, or of random-walk steps.
-    node_embedding : {"laplacian", "return-probability", "degree"}, callable or None
-        The node embedding method (see `embed_nodes`); "laplacian" is the paper's. None: no
-        coordinates, labels alone, whose distances have a closed form. Coordinates
-        of "degree" and of callables are divided by their range in the training set, so that
-        they fit into a unit cube, and labels weigh the same with every method.
+    node_embedding : str, list of str and (str, float) pairs, callable or None
+        The node embedding method: "laplacian" (the paper's), "return-probability", "degree",
+        "attributes", "labels", "edges", "structure", several of them side by side, some with a
+        weight, or a callable (see `embed_nodes`). None: no coordinates, labels alone, whose
+        distances have a closed form. Coordinates of "degree" and of callables are divided by
+        their range in the training set, so that they fit into a unit cube, and labels weigh the
+        same with every method. Attributes, edges and structure are standardised over the
+        training nodes; labels that fit has not seen are zeros.
+    smoothing : int
+        How many times points are averaged with their neighbours' (see `embed_nodes`).
     node_mass : {"degree", "equal"}
         The mass of a node; "degree" is the paper's.
     sampling : {"anchor", "uniform"}
@@ -66,7 +71,9 @@ class RandomGraphEmbedding(
         uniform in the range of the training nodes' coordinates, RGE(RF).
     use_node_labels : bool or "auto"
         Whether nodes with different labels are kept apart. "auto": if all training graphs
-        have labels and ``sampling="anchor"``, which alone can carry them.
+        have labels and ``sampling="anchor"``, which alone can carry them; not if the node
+        embedding has "attributes", "labels", "edges" or "structure", unless ``wl_iterations`` is
+        positive.
     wl_iterations : int
         Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. If labels are
         not used, or there are none, one common label is refined: structure alone.
@@ -127,6 +134,7 @@ class RandomGraphEmbedding(
         max_random_nodes: int | None = 20,
         n_dimensions: int = 4,
         node_embedding: NodeEmbedding = "laplacian",
+        smoothing: int = 0,
         node_mass: Literal["degree", "equal"] = "degree",
         sampling: Literal["anchor", "uniform"] = "anchor",
         use_node_labels: bool | Literal["auto"] = "auto",
@@ -145,6 +153,7 @@ class RandomGraphEmbedding(
         self.max_random_nodes = max_random_nodes
         self.n_dimensions = n_dimensions
         self.node_embedding = node_embedding
+        self.smoothing = smoothing
         self.node_mass = node_mass
         self.sampling = sampling
         self.use_node_labels = use_node_labels
@@ -242,11 +251,9 @@ class RandomGraphEmbedding(
         """Algorithm 2 and lines 1-5 of Algorithm 1; without distances the result is empty."""
         self.check_parameters()
         warn_about_empty_graphs(batch)
+        warn_about_unused(batch, self.get_params(deep=False))
         rng = random_generator(self.random_state)
         backend = backend_for(self.device, len(batch) * self.n_components)
-        labels = self.use_node_labels
-        if labels == "auto":
-            labels = batch.node_labels is not None and self.sampling == "anchor"
         along = self.use_edge_labels
         if along == "auto":
             along = batch.edge_labels is not None and self.wl_iterations > 0
@@ -254,11 +261,17 @@ class RandomGraphEmbedding(
             self.n_dimensions,
             self.node_embedding,
             self.node_mass,
-            bool(labels),
+            self.use_node_labels,
             int(self.wl_iterations),
             wl_depths=self.wl_depths,
             use_edge_labels=bool(along),
+            smoothing=int(self.smoothing),
         )
+        labels = self.use_node_labels
+        if labels == "auto":
+            has_labels = batch.node_labels is not None and self.sampling == "anchor"
+            labels = has_labels and recipe.takes_labels
+        recipe = recipe._replace(use_node_labels=bool(labels)).fitted_to(batch, self.n_jobs)
         nodes = backend.nodes(
             batch,
             recipe,

@@ -1,16 +1,18 @@
-"""Warnings about graphs that can be embedded, but of which little can be expected."""
+"""Warnings about graphs of which little can be expected, or that carry what is not used."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
+from graphmover.parameters import PARAMETERS
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +28,66 @@ def warn_about_empty_graphs(batch: GraphBatch) -> None:
             f"{len(empty)} of {len(batch)} graphs have no nodes (the first is graph {empty[0]}): "
             f"they are infinitely far from everything and embedded as zeros"
         )
+
+
+#: What graphs may carry, and the node embedding method that uses it.
+_USED_BY = {
+    "node attributes": "attributes",
+    "node labels": "labels",
+    "edge labels": "edges",
+    "edge attributes": "edges",
+}
+
+#: What the default embedding uses. The structure it always uses.
+_USED_BY_DEFAULT = ("node labels", "edge weights")
+
+
+def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, object]) -> None:
+    """Warn once if graphs carry what the parameters ignore without having been asked to."""
+    carried = [what for what in _USED_BY if _has(batch, what.replace(" ", "_"))]
+    chosen = parameters["node_embedding"]
+    if chosen == PARAMETERS["node_embedding"].default:
+        unused = not_used_by_default(carried)
+        if parameters.get("use_edge_labels", False) is not False:
+            unused = [what for what in unused if what != "edge labels"]
+        if unused:
+            _warn(
+                f'the graphs carry {" and ".join(unused)}, which node_embedding="{chosen}" does '
+                f'not use: node_embedding="{embedding_of(carried)}" does'
+            )
+    elif "node labels" in carried and _leaves_labels_out(parameters):
+        _warn(
+            f'the graphs carry node labels, which node_embedding="{text_of(chosen)}" does not '
+            f'use: add "labels" to it, or say use_node_labels=True or use_node_labels=False'
+        )
+
+
+def not_used_by_default(carried: Iterable[str]) -> list[str]:
+    """Return what the default embedding ignores of what graphs carry."""
+    return [what for what in carried if what not in _USED_BY_DEFAULT]
+
+
+def embedding_of(carried: Iterable[str]) -> str:
+    """Return the node embedding that uses all that graphs carry, and their structure."""
+    carried = set(carried)
+    names = [name for what, name in _USED_BY.items() if what in carried]
+    return ",".join([*dict.fromkeys(names), "structure"])
+
+
+def _has(batch: GraphBatch, name: str) -> bool:
+    values = getattr(batch, name)
+    return values is not None and values.size > 0
+
+
+def _leaves_labels_out(parameters: Mapping[str, object]) -> bool:
+    """Tell whether "auto" ignores labels, and nothing else uses them."""
+    chosen = parameters["node_embedding"]
+    if chosen is None or callable(chosen):
+        return False
+    if parameters["use_node_labels"] != "auto" or parameters["wl_iterations"]:
+        return False
+    names = [name for name, _ in named_blocks(chosen)]
+    return "labels" not in names and any(NODE_EMBEDDINGS[name].is_feature for name in names)
 
 
 class UnknownLabels:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import NamedTuple, Protocol
 
-from graphmover.nodes.registry import NODE_EMBEDDINGS
+from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks
 
 
 class Rule(Protocol):
@@ -52,25 +52,38 @@ class Integer:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of several names, or perhaps a function, or perhaps None."""
+    """One of several names."""
 
     names: tuple[str, ...]
-    or_callable: bool = False
-    or_none: bool = False
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
-        if value is None:
-            return self.or_none
-        return (self.or_callable and callable(value)) or (
-            isinstance(value, str) and value in self.names
-        )
+        return isinstance(value, str) and value in self.names
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self.names)}"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """One of several names, several of them side by side, a function, or None."""
+
+    names: tuple[str, ...]
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        if value is None or callable(value):
+            return True
+        try:
+            named_blocks(value)
+        except ValueError:
+            return False
+        return True
 
     def __str__(self) -> str:
         return (
-            f"one of {', '.join(self.names)}"
-            + (", None" if self.or_none else "")
-            + (" or a callable" if self.or_callable else "")
+            f"one of {', '.join(self.names)}, a list of them and of pairs (name, weight), none "
+            f"twice and weights positive, a callable, or None"
         )
 
 
@@ -177,10 +190,17 @@ PARAMETERS: Mapping[str, Parameter] = {
         Integer(1), 4, "--dimensions", "Number of eigenvectors, or of random-walk steps: d."
     ),
     "node_embedding": Parameter(
-        OneOf(tuple(NODE_EMBEDDINGS), or_callable=True, or_none=True),
+        Blocks(tuple(NODE_EMBEDDINGS)),
         "laplacian",
         "--node-embedding",
-        "Node embedding method; none: labels alone.",
+        f"Node embedding method: {', '.join(NODE_EMBEDDINGS)}; several side by side, each "
+        f"perhaps with a weight: attributes,labels:4; or none: labels alone.",
+    ),
+    "smoothing": Parameter(
+        Integer(0, 100),
+        0,
+        "--smoothing",
+        "How many times points are averaged with their neighbours'.",
     ),
     "node_mass": Parameter(
         OneOf(("degree", "equal")), "degree", "--node-mass", "Mass of a node in the transport."

@@ -106,11 +106,17 @@ def test_weighted_graphs():
     assert not np.allclose(model.distances(plain), expected)
 
 
-@pytest.mark.parametrize("node_embedding", ["return-probability", "degree"])
-def test_every_choice_of_points_and_masses(node_embedding):
+@pytest.mark.parametrize("node_embedding", ["return-probability", "degree", "structure,degree:2"])
+@pytest.mark.parametrize("smoothing", [0, 2])
+def test_every_choice_of_points_and_masses(node_embedding, smoothing):
     graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
     model = gm.RandomGraphEmbedding(
-        64, node_embedding=node_embedding, node_mass="equal", random_state=0, device="cuda"
+        64,
+        node_embedding=node_embedding,
+        smoothing=smoothing,
+        node_mass="equal",
+        random_state=0,
+        device="cuda",
     ).fit(graphs)
     on_gpu = model.distances(graphs)
     expected = model.set_params(device="cpu").distances(graphs)

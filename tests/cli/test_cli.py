@@ -131,6 +131,55 @@ def test_embed_takes_the_choice_of_points_and_masses(tu_folder, tmp_path):
     assert run("embed", str(tu_folder), "-o", "-", "--node-mass", "x").returncode == 2
 
 
+def test_what_is_not_used_is_said(tmp_path):
+    graphs = [
+        gm.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 1, 2], node_attributes=[[k], [2], [3]])
+        for k in range(5)
+    ]
+    gm.write_graphs(gm.Dataset("x", gm.as_graph_batch(graphs)), tmp_path / "x.jsonl")
+    shown = run("info", "x.jsonl", cwd=tmp_path).stdout
+    assert "used by default   structure, node labels\n" in shown
+    assert "not used          node attributes\n" in shown
+    assert "to use all        --node-embedding attributes,labels,structure\n" in shown
+    told = json.loads(run("info", "x.jsonl", "--json", cwd=tmp_path).stdout)
+    assert told["not_used_by_default"] == ["node attributes"]
+    embed = ["embed", "x.jsonl", "-r", "4", "-q", "-o"]
+    answer = run(*embed, "z.npy", cwd=tmp_path)
+    assert answer.returncode == 0 and answer.stderr.endswith(
+        "graphmover: warning: the graphs carry node attributes, which --node-embedding laplacian "
+        "does not use: --node-embedding attributes,labels,structure does\n"
+    )
+    answer = run(*embed, "y.npy", "--node-embedding", "attributes", cwd=tmp_path)
+    assert (
+        "the graphs carry node labels, which --node-embedding attributes does not" in answer.stderr
+    )
+    assert 'add "labels" to it, or say --node-labels yes or --node-labels no' in answer.stderr
+    answer = run(*embed, "w.npy", "--node-embedding", "attributes,labels,structure", cwd=tmp_path)
+    assert answer.returncode == 0 and "carry" not in answer.stderr
+
+
+def test_embed_takes_features_side_by_side(tu_folder, tmp_path):
+    choice = ["--node-embedding", "labels:4,structure", "--smoothing", "2", "-r", "8"]
+    model = ["--model", str(tmp_path / "model.npz")]
+    first = ["embed", str(tu_folder), "-q", "-o"]
+    answer = run(*first, str(tmp_path / "z.npy"), *choice, *model)
+    assert answer.returncode == 0, answer.stderr
+    graphs = gm.load_dataset(tu_folder).graphs
+    same = gm.RandomGraphEmbedding(
+        8, node_embedding=[("labels", 4), "structure"], smoothing=2, random_state=0
+    )
+    assert (np.load(tmp_path / "z.npy") == same.fit_transform(graphs)).all()
+    answer = run(*first, str(tmp_path / "again.npy"), *model)
+    assert answer.returncode == 0, answer.stderr
+    assert (np.load(tmp_path / "again.npy") == np.load(tmp_path / "z.npy")).all()
+    answer = run(*first, "-", "--node-embedding", "labels:-1")
+    assert answer.returncode == 2
+    assert "--node-embedding must be one of laplacian, return-probability" in answer.stderr
+    answer = run(*first, "-", "--node-embedding", "attributes", "-r", "8")
+    assert answer.returncode == 1
+    assert 'node_embedding has "attributes", but not all graphs have' in answer.stderr
+
+
 @pytest.mark.parametrize("ending", ["npy", "npz", "csv", "parquet"])
 def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending):
     output = tmp_path / f"z.{ending}"

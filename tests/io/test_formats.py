@@ -13,6 +13,7 @@ from real_data import real_dataset
 
 import graphmover as gm
 from graphmover.io.formats import FILES, FOLDERS
+from graphmover.io.streaming import Content
 
 nx = pytest.importorskip("networkx")
 pytest.importorskip("pyarrow")
@@ -435,6 +436,30 @@ def test_smiles(tmp_path):
     (tmp_path / "z.smi").write_text("C\nC1CC\n")
     with pytest.raises(ValueError, match=r"z.smi, line 2: RDKit cannot read the SMILES 'C1CC'"):
         read(tmp_path / "z.smi")
+
+
+def test_bonds_are_edge_labels(tmp_path):
+    pytest.importorskip("rdkit")
+    lines = ["CC", "C=C", "C#C", "c1ccccc1", "[W]$[W]", "N->[Fe]", "C", "CC(=O)C#N"]
+    (tmp_path / "x.smi").write_text("\n".join(lines))
+    graphs = read(tmp_path / "x.smi").graphs
+    labels = [sorted({int(label) for label in graph.edge_labels}) for graph in graphs]
+    assert labels == [[1], [2], [3], [4], [5], [0], [], [1, 2, 3]]
+    assert graphs.edge_labels.dtype == np.int64
+    one_by_one = [batch.graphs for batch in gm.iter_batches(tmp_path / "x.smi", 1)]
+    assert_same(gm.GraphBatch.concatenate(one_by_one), graphs)
+    ketone = graphs[7]
+    found = dict(zip(map(tuple, ketone.edges.tolist()), ketone.edge_labels, strict=True))
+    assert found == {(0, 1): 1, (1, 2): 2, (1, 3): 1, (3, 4): 3}
+    # What an interrupted run is compared by is what it was before bonds had labels.
+    data = gm.read_graphs(tmp_path / "x.smi")
+    plain = gm.GraphBatch(graphs.offsets, graphs.indptr, graphs.indices, None, graphs.node_labels)
+    digests = []
+    for batch in (graphs, plain):
+        content = Content()
+        content.add(gm.Dataset("x", batch, data.target))
+        digests.append(content.digest())
+    assert digests[0] == digests[1]
 
 
 def test_a_table_with_smiles(tmp_path):

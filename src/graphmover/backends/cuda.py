@@ -21,7 +21,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe, node_codes, node_points
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.masses import node_degrees, node_masses
-from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
+from graphmover.nodes.registry import Work
 from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import DeviceSide, prepare_on_device
 from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
@@ -135,7 +135,7 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
         def embed(rows: slice) -> None:
             parts[rows.start] = _embed(batch[rows], recipe, first_index + rows.start)
 
-        work, most = schedule.chunking(batch.node_counts, recipe.n_dimensions, free_memory())
+        work, most = schedule.chunking(batch.node_counts, recipe.n_columns, free_memory())
         if work.sum() <= most and progress is None:
             return _embed(batch, recipe, first_index)
         alone = threading.current_thread() is not threading.main_thread()
@@ -203,8 +203,8 @@ def _embed(batch: GraphBatch, recipe: NodeRecipe, first_index: int) -> DeviceNod
     labels = node_codes(batch, recipe)
     degrees = node_degrees(batch, first_index)
     work = Work(batch, degrees, recipe.n_dimensions, first_index=first_index)
-    method = recipe.node_embedding
-    on_gpu = NODE_EMBEDDINGS[method].points_on_gpu if isinstance(method, str) else None
+    method = recipe.method
+    on_gpu = None if method is None or recipe.smoothing else method.points_on_gpu
     points = cupy.asarray(node_points(work, recipe)) if on_gpu is None else on_gpu(work)
     masses = cupy.asarray(node_masses(batch, degrees, recipe.node_mass))
     codes = None if labels is None else cupy.asarray(labels)

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover.cli.words import checking_options
-from graphmover.parameters import PARAMETERS, Bandwidth, Flag, Integer, OneOf, Parameter, YesNoAuto
+from graphmover.parameters import (
+    PARAMETERS,
+    Bandwidth,
+    Blocks,
+    Flag,
+    Integer,
+    OneOf,
+    Parameter,
+    YesNoAuto,
+)
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -106,11 +115,11 @@ def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
     if isinstance(rule, OneOf | YesNoAuto):
         names: tuple[str, ...] = ("auto", "yes", "no")
         if isinstance(rule, OneOf):
-            names = (*rule.names, "none") if rule.or_none else rule.names
+            names = rule.names
         default = {True: "yes", False: "no"}.get(default, default)  # type: ignore[call-overload]
         choices = StrEnum(name, {choice.replace("-", "_"): choice for choice in names})  # type: ignore[misc]
         return Annotated[choices, _option(name, rich_help_panel=_PANEL)], choices(str(default))
-    if isinstance(rule, Bandwidth):
+    if isinstance(rule, Bandwidth | Blocks):
         return Annotated[str, _option(name, rich_help_panel=_PANEL)], default
     raise TypeError(f"no kind of option is known for {name}")
 
@@ -130,7 +139,9 @@ def _value(name: str, given: Any) -> Any:
     if isinstance(rule, YesNoAuto):
         return {"auto": "auto", "yes": True, "no": False}[given.value]
     if isinstance(rule, OneOf):
-        return None if rule.or_none and given.value == "none" else given.value
+        return given.value
+    if isinstance(rule, Blocks):
+        return None if given == "none" else given
     if isinstance(rule, Integer) and rule.none is not None:
         return None if given == rule.none else _whole_number(given, PARAMETERS[name].option, rule)
     if isinstance(rule, Bandwidth):

@@ -31,7 +31,8 @@ _VALUES = {"True": "yes", "False": "no"}
 
 #: A parameter, perhaps with a value: ``use_node_labels=True``, or at the start of a message.
 _PARAMETER = re.compile(
-    rf"(?:^({'|'.join(OPTION_OF)})(?= must)|\b({'|'.join(OPTION_OF)})=(['\"]?)([\w.-]+)\3)"
+    rf"(?:^({'|'.join(OPTION_OF)})(?= must)"
+    rf"|\b({'|'.join(OPTION_OF)})=(?:(['\"])([\w.,:-]+)\3|([\w.-]+)))"
 )
 
 
@@ -39,11 +40,12 @@ def in_words_of_options(message: str) -> str:
     """Replace parameter names in a message by the names of options."""
 
     def option(match: re.Match[str]) -> str:
-        alone, name, _, value = match.groups()
+        alone, name, _, quoted, bare = match.groups()
         if alone:
             return OPTION_OF[alone]
         if name == "resume":
             return OPTION_OF[name]
+        value = quoted or bare
         rule = PARAMETERS[name].rule if name in PARAMETERS else None
         if isinstance(rule, Flag) and value == "True":
             return OPTION_OF[name]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
+from graphmover.input_warnings import not_used_by_default
 from graphmover.io.formats import iter_batches
 from graphmover.nodes.labels import label_codes
 
@@ -72,9 +73,15 @@ class Summary:
     node_histogram: dict[str, int] = field(default_factory=dict)
     degree_histogram: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def carried(self) -> list[str]:
+        """What the graphs carry beside their structure, such as "node labels"."""
+        names = ("node_labels", "node_attributes", "edge_weights", "edge_labels", "edge_attributes")
+        return [name.replace("_", " ") for name in names if getattr(self, name)]
+
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary of plain values, for JSON."""
-        return asdict(self)
+        return asdict(self) | {"not_used_by_default": not_used_by_default(self.carried)}
 
 
 def summarise(source: Any, **options: Any) -> Summary:

@@ -2,7 +2,8 @@
 
 Every column has a graph it is drawn from and a generator of its own. A fold sees only the first R
 columns whose graph is in its training set: they are distributed as if drawn from that set, and no
-test graph can influence any of them. So a hundred folds share one computation.
+test graph can influence any of them. So a hundred folds share one computation. Only where points
+are standardised over the training nodes does each fold have its own.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from graphmover.backends import backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.blocks import Block, digest_of
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
 from graphmover.random_graphs import anchor_nodes, random_graphs_at, uniform_random_graphs
@@ -33,6 +35,14 @@ class Hyperparameters(NamedTuple):
     max_random_nodes: int | None  # None: whole graphs
     n_dimensions: int
     wl_iterations: int
+
+
+class _Fit(NamedTuple):
+    """All that distances know of the training nodes of a fold: few folds differ in it."""
+
+    scale: float
+    extent: tuple[float, float] | None  # needed for uniform random graphs
+    blocks: str  # a hash of the blocks of node features
 
 
 class FoldDistances:
@@ -64,11 +74,12 @@ class FoldDistances:
         self._graphs, self._embedding, self._seed = graphs, embedding, seed
         self._backend = backend_for(device, len(graphs) * n_columns)
         self._training_sets, self._n_columns = training_sets, n_columns
-        self._tables: dict[tuple[Hyperparameters, tuple[float, ...]], Any] = {}
+        self._tables: dict[tuple[Hyperparameters, _Fit], Any] = {}
         self._unneeded: dict[Hyperparameters, None] = {}
         self._embedded: dict[tuple[int, int], Nodes] = {}
         self._anchors: dict[tuple[int, int], list[Indices]] = {}
-        self._ranges: dict[tuple[int, int], tuple[float, ...]] = {}
+        self._fits: dict[tuple[int, int], _Fit] = {}
+        self._blocks: dict[tuple[int, int], tuple[Block, ...] | None] = {}
         self._sources: list[tuple[int, int]] = []
         self._columns_of_fold: list[Indices] = []
         self._anchored = embedding.sampling == "anchor"
@@ -101,7 +112,7 @@ class FoldDistances:
         rows: Indices | None = None,
     ) -> Any:
         """Return the distances of some graphs, or of all, to the fold's first random graphs."""
-        table = self._tables[hyperparameters, self._ranges[fold, hyperparameters.n_dimensions]]
+        table = self._tables[hyperparameters, self._fits[fold, hyperparameters.n_dimensions]]
         if not self._anchored:
             return table[:, :n_columns] if rows is None else table[rows, :n_columns]
         columns = self._columns(fold, hyperparameters, n_columns)
@@ -138,19 +149,20 @@ class FoldDistances:
         to_device: Callable[[Floats], Any] = np.asarray,
     ) -> None:
         """Compute what `of_fold` returns, and copy it to where it is needed."""
-        nodes = self._nodes(hyperparameters, n_jobs)
         n_dimensions = hyperparameters.n_dimensions
         self._unneeded.pop(hyperparameters, None)
         width = self._n_drawn(n_columns, hyperparameters) if self._anchored else n_columns
         for fold in folds:
-            if (fold, n_dimensions) not in self._ranges:
-                train = self._training_sets[fold]
-                self._ranges[fold, n_dimensions] = self._training_range(nodes, train)
-            key = (hyperparameters, self._ranges[fold, n_dimensions])
+            train = self._training_sets[fold]
+            recipe = self._fitted_recipe(hyperparameters, fold, n_jobs)
+            if (fold, n_dimensions) not in self._fits:
+                self._fits[fold, n_dimensions] = self._fit(hyperparameters, recipe, train, n_jobs)
+            fit = self._fits[fold, n_dimensions]
+            key = (hyperparameters, fit)
             if key not in self._tables or self._tables[key].shape[1] < width:
-                recipe = self._recipe(hyperparameters)._replace(scale=key[1][0])
-                scaled = nodes.divided_by(recipe.scale)
-                graphs = self._random_graphs(scaled, key[1], hyperparameters, n_columns)
+                recipe = recipe._replace(scale=fit.scale)
+                scaled = self._nodes(hyperparameters, recipe, n_jobs).divided_by(recipe.scale)
+                graphs = self._random_graphs(scaled, fit, hyperparameters, n_columns)
                 partial = bool(self._embedding.partial)
                 to_graphs = DistancesToRandomGraphs(recipe, graphs, partial=partial)
                 self._tables[key] = to_device(
@@ -175,35 +187,59 @@ class FoldDistances:
             hyperparameters.wl_iterations,
             wl_depths=embedding.wl_depths,
             use_edge_labels=embedding.use_edge_labels,
+            smoothing=int(embedding.smoothing),
         )
 
-    def _nodes(self, hyperparameters: Hyperparameters, n_jobs: int | None) -> Nodes:
+    def _fitted_recipe(
+        self, hyperparameters: Hyperparameters, fold: int, n_jobs: int | None
+    ) -> NodeRecipe:
+        """Return a recipe that knows the training graphs of a fold, but for its scale."""
+        recipe = self._recipe(hyperparameters)
+        if not recipe.is_composed:
+            return recipe
+        key = (fold, hyperparameters.n_dimensions)
+        if key not in self._blocks:
+            train = self._graphs[self._training_sets[fold]]
+            self._blocks[key] = recipe.fitted_to(train, n_jobs).blocks
+        return recipe._replace(blocks=self._blocks[key])
+
+    def _nodes(
+        self, hyperparameters: Hyperparameters, recipe: NodeRecipe, n_jobs: int | None
+    ) -> Nodes:
         """Return the nodes of all graphs, which stay where distances are computed."""
+        recipe = recipe._replace(scale=1.0)
+        if recipe.is_composed:  # those of every fold would not fit memory
+            return self._backend.nodes(self._graphs, recipe, n_jobs=n_jobs)
         key = (hyperparameters.n_dimensions, hyperparameters.wl_iterations)
         if key not in self._embedded:
-            recipe = self._recipe(hyperparameters)
             self._embedded[key] = self._backend.nodes(self._graphs, recipe, n_jobs=n_jobs)
         return self._embedded[key]
 
-    def _training_range(self, nodes: Nodes, train: Indices) -> tuple[float, ...]:
-        """Return all that distances know of the training nodes: few folds differ in it."""
-        recipe = NodeRecipe(nodes.n_dimensions, self._embedding.node_embedding)
-        if self._anchored and recipe.fits_unit_cube:
-            return (1.0,)
+    def _fit(
+        self,
+        hyperparameters: Hyperparameters,
+        recipe: NodeRecipe,
+        train: Indices,
+        n_jobs: int | None,
+    ) -> _Fit:
+        blocks = digest_of(recipe.blocks)
+        if self._anchored and recipe.is_on_scale:
+            return _Fit(1.0, None, blocks)
+        nodes = self._nodes(hyperparameters, recipe, n_jobs)
         places = ranges(nodes.offsets[train], nodes.node_counts[train])
         points, _ = nodes.nodes_at(places)
         extent = float(points.min()), float(points.max())
         scale = recipe.scaled_to(extent).scale
         if self._anchored:
-            return (scale,)
+            return _Fit(scale, None, blocks)
         # Rounded: folds whose ranges differ by rounding errors alone share distances.
         low, high = (float(f"{end / scale:.12g}") for end in extent)
-        return (scale, low, high)
+        return _Fit(scale, (low, high), blocks)
 
     def _random_graphs(
         self,
         nodes: Nodes,
-        training_range: tuple[float, ...],
+        fit: _Fit,
         hyperparameters: Hyperparameters,
         n_columns: int,
     ) -> NodeEmbeddings:
@@ -213,9 +249,9 @@ class FoldDistances:
             return nodes.on_host(order[: self._n_drawn(n_columns, hyperparameters)])
         if self._anchored:
             return random_graphs_at(nodes, self._anchor_nodes(nodes, most, n_columns))
-        _, low, high = training_range
+        assert fit.extent is not None
         rng = np.random.default_rng([self._seed, 1])
-        return uniform_random_graphs((low, high), nodes.n_dimensions, n_columns, most, rng)
+        return uniform_random_graphs(fit.extent, nodes.n_dimensions, n_columns, most, rng)
 
     def _anchor_nodes(self, nodes: Nodes, most: int, n_columns: int) -> list[Indices]:
         """Draw the nodes of all columns: the same nodes for every embedding and labelling."""

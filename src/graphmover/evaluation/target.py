@@ -92,15 +92,16 @@ def _classes(listed: list[Any], n_folds: int) -> Target:
     if len(classes) < 2:
         raise ValueError(f"y has {len(classes)} classes, expected 2 or more")
     counts = np.bincount(target)
+    largest = str(classes[counts.argmax()])[:80]
     remedy = "" if kinds != {"numbers"} else ', or task="regression" if these are values'
     if counts.max() < n_folds:
         raise ValueError(
-            f"the largest class, {str(classes[counts.argmax()])[:80]}, has {counts.max()} graphs, expected "
+            f"the largest class, {largest}, has {counts.max()} graphs, expected "
             f"{n_folds} or more with n_folds={n_folds}: use fewer folds{remedy}"
         )
     if np.sort(counts)[-2] < 2:
         raise ValueError(
-            f"class {str(classes[counts.argmax()])[:80]} alone has 2 graphs or more, and a training set "
+            f"class {largest} alone has 2 graphs or more, and a training set "
             f"needs 2 classes: use more graphs{remedy}"
         )
     return Target(target.astype(np.int64), classes, _notes(classes, counts, n_folds))

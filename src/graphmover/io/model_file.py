@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,21 @@ from numpy.typing import NDArray
 from graphmover import __version__
 from graphmover._utils.files import replacing
 from graphmover.io.stored_arrays import StoredArrays
+from graphmover.nodes.blocks import Block, is_composed
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.nodes.registry import NODE_EMBEDDINGS
+from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
 from graphmover.parameters import require_allowed
+
+if TYPE_CHECKING:
+    from graphmover.nodes.registry import NodeEmbedding
 
 #: Version of the file layout; raised by a change that older code cannot read.
 MODEL_FORMAT = 1
 
 #: Limits on what is read from a file, far above what models hold.
 _MAX_NAME = 100
+_MAX_BLOCKS = 1_000
 _MAX_PARAMETERS = 100_000
 _MAX_WL_ITERATIONS = 100_000
 
@@ -55,7 +60,8 @@ def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
 
     Parameters other than numbers, strings and booleans, such as a generator, are saved as None.
     """
-    if callable(model.recipe.node_embedding) or callable(model.parameters["node_embedding"]):
+    chosen = model.parameters["node_embedding"]
+    if callable(model.recipe.node_embedding) or callable(chosen):
         raise ValueError(
             "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
             f"of {', '.join(NODE_EMBEDDINGS)}"
@@ -63,6 +69,8 @@ def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
     require_model_name(path)
     _check_fitted_values(model)
     parameters = {name: _plain(value) for name, value in model.parameters.items()}
+    if isinstance(chosen, list | tuple):
+        parameters["node_embedding"] = text_of(chosen)
     with replacing(path) as file:
         np.savez(file, **_arrays_of(model, json.dumps(parameters)))  # type: ignore[arg-type]
 
@@ -130,10 +138,13 @@ def _read_model(arrays: StoredArrays) -> FittedModel:
         arrays.array("offsets", "i", 1),
         labels,
     )
-    node_embedding = arrays.text("node_embedding", _MAX_NAME)
+    node_embedding: str | None = arrays.text("node_embedding", _MAX_BLOCKS)
+    if node_embedding == str(None):
+        node_embedding = None
+    has_features = "n_dimensions" in arrays.names
     recipe = NodeRecipe(
-        random_graphs.n_dimensions,
-        None if node_embedding == str(None) else node_embedding,
+        int(arrays.array("n_dimensions", "iu", 0)) if has_features else random_graphs.n_dimensions,
+        node_embedding,
         arrays.text("node_mass", _MAX_NAME),
         bool(arrays.array("uses_node_labels", "b", 0)),
         int(arrays.array("wl_iterations", "iu", 0)),
@@ -141,9 +152,35 @@ def _read_model(arrays: StoredArrays) -> FittedModel:
         wl_depths=wl_depths,
         use_edge_labels="uses_edge_labels" in arrays.names
         and bool(arrays.array("uses_edge_labels", "b", 0)),
+        smoothing=int(arrays.array("smoothing", "iu", 0)) if has_features else 0,
+        blocks=_read_blocks(arrays, node_embedding) if is_composed(node_embedding) else None,
     )
     gamma = float(arrays.array("gamma", "fiu", 0))
     return FittedModel(_read_parameters(arrays), gamma, recipe, random_graphs)
+
+
+def _read_blocks(arrays: StoredArrays, node_embedding: str | None) -> tuple[Block, ...]:
+    centres = arrays.array("block_centres", "f", 1)
+    scales = arrays.array("block_scales", "f", 1)
+    widths = arrays.array("block_widths", "i", 1)
+    named = named_blocks(node_embedding)
+    if len(widths) != len(named) or len(scales) != len(centres) or (widths < 0).any():
+        raise ValueError("the blocks of the node embedding do not fit its name")
+    if not (np.isfinite(centres).all() and np.isfinite(scales).all() and (scales > 0).all()):
+        raise ValueError("a centre or scale of the node embedding is not a finite number")
+    ends = np.cumsum(widths)
+    if ends[-1] != len(centres):
+        raise ValueError(f"the node embedding has {ends[-1]} columns, {len(centres)} centres")
+    blocks = []
+    for (name, weight), width, end in zip(named, widths, ends, strict=True):
+        columns = slice(end - width, end)
+        labels = arrays.array(_LABELS_OF[name], "i", 1) if name in _LABELS_OF else None
+        if labels is not None:
+            fits = len(labels) <= width if name == "edges" else len(labels) == width
+            if not fits or (labels[1:] <= labels[:-1]).any():
+                raise ValueError(f"{_LABELS_OF[name]} are not increasing, a column each")
+        blocks.append(Block(name, weight, centres[columns], scales[columns], labels))
+    return tuple(blocks)
 
 
 def _read_parameters(arrays: StoredArrays) -> dict[str, Any]:
@@ -169,6 +206,13 @@ def _check_fitted_values(model: FittedModel) -> None:
         )
     require_allowed("node_embedding", recipe.node_embedding)
     require_allowed("node_mass", recipe.node_mass)
+    require_allowed("smoothing", recipe.smoothing)
+    require_allowed("n_dimensions", recipe.n_dimensions)
+    if recipe.blocks is not None and recipe.n_columns != model.random_graphs.n_dimensions:
+        raise ValueError(
+            f"the random graphs have {model.random_graphs.n_dimensions} coordinates, but the node "
+            f"embedding has {recipe.n_columns}"
+        )
     if not (math.isfinite(recipe.scale) and recipe.scale > 0):
         raise ValueError(f"node_scale is {recipe.scale}, expected a positive number")
     if model.random_graphs.has_labels != (recipe.use_node_labels or recipe.wl_iterations > 0):
@@ -200,7 +244,13 @@ _MEMBERS = (
     *("format", "version", "parameters", "gamma", "uses_node_labels", "wl_iterations"),
     *("node_embedding", "node_mass", "node_scale", "points", "masses", "offsets", "labels"),
     *("wl_depths", "uses_edge_labels"),  # if they are not "last" and False
+    *("n_dimensions", "smoothing"),  # if points are smoothed or composed of blocks
+    *("block_centres", "block_scales", "block_widths", "block_labels"),  # if composed
+    "block_edge_labels",
 )
+
+#: Where the known labels of a block are.
+_LABELS_OF = {"labels": "block_labels", "edges": "block_edge_labels"}
 
 
 def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
@@ -212,7 +262,7 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
         "gamma": np.array(model.gamma),
         "uses_node_labels": np.array(recipe.use_node_labels),
         "wl_iterations": np.array(recipe.wl_iterations),
-        "node_embedding": np.array(str(recipe.node_embedding)),
+        "node_embedding": np.array(_text(recipe.node_embedding)),
         "node_mass": np.array(recipe.node_mass),
         "node_scale": np.array(recipe.scale),
         "points": graphs.points,
@@ -225,7 +275,23 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
         arrays["wl_depths"] = np.array(recipe.wl_depths)
     if recipe.use_edge_labels:
         arrays["uses_edge_labels"] = np.array(True)
+    if recipe.smoothing or recipe.blocks is not None:
+        arrays["n_dimensions"] = np.array(recipe.n_dimensions)
+        arrays["smoothing"] = np.array(recipe.smoothing)
+    if recipe.blocks is not None:
+        arrays["block_centres"] = np.concatenate([block.centres for block in recipe.blocks])
+        arrays["block_scales"] = np.concatenate([block.scales for block in recipe.blocks])
+        arrays["block_widths"] = np.array([block.width for block in recipe.blocks])
+        for block in recipe.blocks:
+            if block.labels is not None:
+                arrays[_LABELS_OF[block.name]] = block.labels
     return arrays
+
+
+def _text(node_embedding: NodeEmbedding) -> str:
+    if node_embedding is None or callable(node_embedding):
+        return str(node_embedding)
+    return text_of(node_embedding)
 
 
 def _plain(value: Any) -> Any:

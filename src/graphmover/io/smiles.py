@@ -1,4 +1,7 @@
-"""Molecules as SMILES, read by RDKit: a node per heavy atom, labelled by its atomic number."""
+"""Molecules as SMILES, read by RDKit: a node per heavy atom, labelled by its atomic number.
+
+An edge is a bond, labelled by its order: 1, 2 or 3, or 4 if it is aromatic.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,14 @@ from graphmover.io.chunks import (
 from graphmover.io.limits import Limit
 from graphmover.io.text_columns import kind_of_targets
 
+#: The label of an edge by RDKit's name of the bond; 0 for bonds of other kinds, such as dative.
+_BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4, "QUADRUPLE": 5}
+
 
 class _Molecule(NamedTuple):
     atoms: list[int]
     bonds: list[tuple[int, int]]
+    orders: list[int]
     target: Any
 
 
@@ -121,6 +128,7 @@ def _molecule(smiles: str, target: Any, where: str, limit: Limit) -> _Molecule:
     return _Molecule(
         [atom.GetAtomicNum() for atom in molecule.GetAtoms()],
         [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()],
+        [_BONDS.get(bond.GetBondType().name, 0) for bond in molecule.GetBonds()],
         target,
     )
 
@@ -134,6 +142,7 @@ def _chunks(molecules: Iterator[_Molecule], path: Path, batch_size: int) -> Iter
             [len(molecule.bonds) for molecule in chunk],
             np.array(bonds, dtype=np.int64).reshape(-1, 2),
             node_labels=list(chain.from_iterable(molecule.atoms for molecule in chunk)),
+            edge_labels=list(chain.from_iterable(molecule.orders for molecule in chunk)),
         )
         with naming(path, first):
             target = target_array([molecule.target for molecule in chunk])

@@ -2,11 +2,13 @@
 
 A node's point is, in the paper, its row in the absolute values of the d eigenvectors of the
 normalised Laplacian with the smallest eigenvalues (`laplacian/`); `registry.py` lists the other
-methods. Its mass is its degree, or the same for all nodes (`masses.py`).
+methods, `blocks.py` puts several side by side, `smoothing.py` averages over neighbours. Its
+mass is its degree, or the same for all nodes (`masses.py`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,10 +17,12 @@ from numpy.typing import NDArray
 from graphmover._utils.checks import require_integer
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
+from graphmover.nodes.blocks import Block, composed_points, fitted_blocks, is_composed
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.labels import wl_labels
 from graphmover.nodes.masses import node_degrees, node_masses
-from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
+from graphmover.nodes.registry import NODE_EMBEDDINGS, Method, Work, named_blocks
+from graphmover.nodes.smoothing import smoothed
 from graphmover.parameters import require_allowed
 
 if TYPE_CHECKING:
@@ -38,21 +42,64 @@ class NodeRecipe(NamedTuple):
     scale: float = 1.0  # coordinates are divided by it
     wl_depths: str = "last"
     use_edge_labels: bool | str = False
+    smoothing: int = 0
+    blocks: tuple[Block, ...] | None = None  # what `fitted_to` decides
 
     @property
-    def fits_unit_cube(self) -> bool:
-        """Whether points lie in the unit cube without a scale."""
-        method = self.node_embedding
-        if method is None:
+    def is_composed(self) -> bool:
+        """Whether points are made of blocks, which `fitted_to` fits to the training nodes."""
+        return is_composed(self.node_embedding)
+
+    @property
+    def method(self) -> Method | None:
+        """The one method that makes the points, unless they are composed, a callable's or none."""
+        embedding = self.node_embedding
+        if embedding is None or self.is_composed or callable(embedding):
+            return None
+        return NODE_EMBEDDINGS[named_blocks(embedding)[0][0]]
+
+    @property
+    def is_on_scale(self) -> bool:
+        """Whether points need no common scale: in the unit cube, or blocks with their own."""
+        if self.node_embedding is None or self.is_composed:
             return True
-        return isinstance(method, str) and NODE_EMBEDDINGS[method].in_unit_cube
+        return self.method is not None and self.method.in_unit_cube
+
+    @property
+    def takes_labels(self) -> bool:
+        """Whether "auto" compares labels: not if features tell the nodes apart already.
+
+        Weisfeiler-Lehman iterations and depths are asked for, and start from the labels.
+        """
+        embedding = self.node_embedding
+        asked = self.wl_iterations or self.wl_depths == "all"
+        if embedding is None or callable(embedding) or asked:
+            return True
+        return not any(NODE_EMBEDDINGS[name].is_feature for name, _ in named_blocks(embedding))
+
+    @property
+    def n_columns(self) -> int:
+        """The number of coordinates, unless a callable decides it."""
+        if self.node_embedding is None:
+            return 0
+        width = sum(block.width for block in self.blocks) if self.blocks else self.n_dimensions
+        return width * (self.smoothing + 1)
+
+    def fitted_to(self, batch: GraphBatch, n_jobs: int | None = None) -> NodeRecipe:
+        """Return a recipe whose blocks have the scales and labels of these training graphs."""
+        if not self.is_composed:
+            return self
+        work = Work(batch, node_degrees(batch), self.n_dimensions, n_jobs)
+        return self._replace(blocks=fitted_blocks(work, self.node_embedding))
 
     def scaled_to(self, extent: tuple[float, float]) -> NodeRecipe:
         """Return a recipe by which training points between these ends fit into a unit cube."""
         low, high = extent
-        if self.fits_unit_cube:
+        if self.is_on_scale:
             return self
-        return self._replace(scale=high - low if high > low else 1.0)
+        # Depths side by side are divided by the root of their number, and shall stay so.
+        depths = math.sqrt(self.smoothing + 1)
+        return self._replace(scale=(high - low) * depths if high > low else 1.0)
 
 
 def embed_nodes(
@@ -65,6 +112,7 @@ def embed_nodes(
     wl_iterations: int = 0,
     wl_depths: Literal["last", "all"] = "last",
     use_edge_labels: bool | Literal["auto"] = False,
+    smoothing: int = 0,
     n_jobs: int | None = None,
     progress: str | None = None,
     first_index: int = 0,
@@ -77,18 +125,27 @@ def embed_nodes(
     n_dimensions : int
         The paper's d: the number of eigenvectors, or of random-walk steps. A graph with fewer
         nodes than eigenvectors has zeros in the coordinates it lacks.
-    node_embedding : {"laplacian", "return-probability", "degree"}, callable or None
+    node_embedding : str, list of str and (str, float) pairs, callable or None
         The node embedding method. None: no coordinates, labels alone. "laplacian": the absolute
         values of the normalised Laplacian's eigenvectors with the smallest eigenvalues, as in the
         paper.
         "return-probability": the probabilities that a random walk is back after 1 to d steps.
-        "degree": log(1 + degree) alone, one dimension. A callable takes a `GraphBatch` and
-        returns a list of arrays of real numbers, one row per node; it may be given the graphs
-        in parts, so each graph's array must not depend on the others.
+        "degree": log(1 + degree) alone, one dimension. "attributes": the node attributes.
+        "structure": log(1 + degree), the local clustering coefficient and
+        log(1 + number of triangles). Columns of these two have mean 0 and standard deviation 1
+        over the nodes of all graphs given. "labels": a column per node label, 1 or 0.
+        "edges": the mean over a node's edges of their labels, a column each, and of their
+        attributes, also with mean 0 and standard deviation 1.
+        A list puts the columns of several side by side, each multiplied by its weight:
+        ``["attributes", ("labels", 4)]``, or as text ``"attributes,labels:4"``.
+        A callable takes a `GraphBatch` and returns a list of arrays of real numbers, one row
+        per node; it may be given the graphs in parts, so each graph's array must not depend on
+        the others.
     node_mass : {"degree", "equal"}
         "degree": the sum of a node's edge weights, as in the paper. "equal": 1.
     use_node_labels : bool or "auto"
-        Whether labels are carried along; "auto": if the graphs have them.
+        Whether labels are carried along; "auto": if the graphs have them, and the points are
+        not made of "attributes", "labels", "edges" or "structure".
     wl_iterations : int
         Weisfeiler-Lehman iterations on the labels. If labels are not used, or there are
         none, more than 0 iterations refine one common label: structure alone.
@@ -97,6 +154,10 @@ def embed_nodes(
         iterations from 0 to ``wl_iterations``.
     use_edge_labels : bool or "auto"
         Whether edge labels enter the iterations; "auto": if the graphs have them.
+    smoothing : int
+        How many times points are averaged with their neighbours':
+        x <- (x + weighted mean of the neighbours' x) / 2. All depths are put side by side and
+        divided by sqrt(smoothing + 1).
     n_jobs : int or None
         Threads; None is 1, -1 is all cores. The result does not depend on it.
     progress : str or None
@@ -133,6 +194,7 @@ def embed_nodes(
     require_allowed("node_mass", node_mass)
     require_allowed("wl_depths", wl_depths)
     require_allowed("use_edge_labels", use_edge_labels)
+    require_allowed("smoothing", smoothing)
     recipe = NodeRecipe(
         n_dimensions,
         node_embedding,
@@ -141,8 +203,10 @@ def embed_nodes(
         wl_iterations,
         wl_depths=wl_depths,
         use_edge_labels=use_edge_labels,
+        smoothing=int(smoothing),
     )
     batch = as_graph_batch(graphs)
+    recipe = recipe.fitted_to(batch, n_jobs)
     return embed_batch(batch, recipe, n_jobs=n_jobs, progress=progress, first_index=first_index)
 
 
@@ -167,7 +231,7 @@ def node_codes(batch: GraphBatch, recipe: NodeRecipe) -> NDArray[np.int64] | Non
     """Return the refined labels of all nodes as codes, or None if there are none."""
     has_labels = batch.node_labels is not None
     wanted = recipe.use_node_labels
-    wanted = has_labels if isinstance(wanted, str) else bool(wanted)
+    wanted = has_labels and recipe.takes_labels if isinstance(wanted, str) else bool(wanted)
     if wanted and not has_labels and batch.n_nodes:
         raise ValueError("use_node_labels=True, but not all graphs have node labels")
     if not wanted:
@@ -188,13 +252,21 @@ def node_codes(batch: GraphBatch, recipe: NodeRecipe) -> NDArray[np.int64] | Non
 
 
 def node_points(work: Work, recipe: NodeRecipe) -> Floats:
-    """Return the points of all nodes, graph after graph."""
-    method = recipe.node_embedding
-    if method is None:
+    """Return the points of all nodes, graph after graph, without the recipe's scale."""
+    return smoothed(work, _own_points(work, recipe), recipe.smoothing)
+
+
+def _own_points(work: Work, recipe: NodeRecipe) -> Floats:
+    """Return the points before they are averaged with their neighbours'."""
+    function = recipe.node_embedding
+    if function is None:
         return np.zeros((work.batch.n_nodes, 0))
-    if callable(method):
-        return _checked_points(method(work.batch), work.batch, work.first_index)
-    return NODE_EMBEDDINGS[method].points(work)
+    if callable(function):
+        return _checked_points(function(work.batch), work.batch, work.first_index)
+    if recipe.method is not None:
+        return recipe.method.points(work)
+    assert recipe.blocks is not None
+    return composed_points(work, recipe.blocks)
 
 
 def _checked_points(parts: object, batch: GraphBatch, first_index: int) -> Floats:

@@ -5,6 +5,7 @@ Nothing slow is imported before a method is used: the command line reads the nam
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-    #: A name from the registry, a user's own function, or None: no coordinates.
-    NodeEmbedding = str | Callable[[GraphBatch], Sequence[ArrayLike]] | None
+    #: A name from the registry, or several, some with a weight; a user's own function; or None.
+    NodeEmbedding = (
+        str | Sequence[str | tuple[str, float]] | Callable[[GraphBatch], Sequence[ArrayLike]] | None
+    )
 
 #: One thread walks from about this many edges at a time.
 _CHUNK_EDGES = 2**16
+
+#: Weights beyond this would take points to where squares overflow.
+_MOST_WEIGHT = 1e100
 
 
 class Work(NamedTuple):
@@ -32,6 +38,8 @@ class Work(NamedTuple):
     n_jobs: int | None = None
     progress: str | None = None  # the title of a progress bar
     first_index: int = 0  # the number of the first graph, in messages
+    known_labels: NDArray[np.int64] | None = None  # codes of the labels of fit, increasing
+    n_columns: int | None = None  # the number of columns in fit; None: in fit itself
 
 
 class Method(NamedTuple):
@@ -43,6 +51,11 @@ class Method(NamedTuple):
     #: Whether all coordinates lie in [0, 1]. Others are divided by their range in the training
     #: set, so that labels weigh the same with every method.
     in_unit_cube: bool = False
+    #: Whether it tells what nodes carry or count, in units of its own. Such points are not divided
+    #: by their range, and "auto" then leaves labels out of the ground distance.
+    is_feature: bool = False
+    #: Whether columns are centred and divided by their standard deviation over the training nodes.
+    is_standardised: bool = False
 
 
 def _laplacian(work: Work) -> Floats:
@@ -127,9 +140,109 @@ def _log_degree(work: Work) -> Floats:
     return np.log1p(work.degrees)[:, np.newaxis]
 
 
+def _structure(work: Work) -> Floats:
+    import numpy as np
+
+    from graphmover._utils.parallel import for_each_chunk
+    from graphmover.nodes.structure import degrees_and_triangles
+
+    batch = work.batch
+    columns = np.empty((batch.n_nodes, 3))
+
+    def count(rows: slice) -> None:
+        degrees_and_triangles(
+            rows.start,
+            rows.stop,
+            batch.offsets,
+            batch.indptr,
+            batch.indices,
+            work.degrees,
+            columns,
+        )
+
+    sizes = batch.node_counts + batch.edge_counts + 1
+    for_each_chunk(count, sizes, most=_CHUNK_EDGES, n_jobs=work.n_jobs, progress=work.progress)
+    return columns
+
+
+def _attributes(work: Work) -> Floats:
+    from graphmover.nodes.carried import attribute_columns
+
+    return attribute_columns(work.batch, work.first_index)
+
+
+def _labels(work: Work) -> Floats:
+    from graphmover.nodes.carried import label_columns
+
+    return label_columns(work.batch, work.known_labels)
+
+
+def _edges(work: Work) -> Floats:
+    from graphmover.nodes.carried_by_edges import edge_columns
+
+    assert work.known_labels is not None
+    return edge_columns(
+        work.batch, work.degrees, work.known_labels, work.n_columns, work.first_index
+    )
+
+
 #: Every method by the name that ``node_embedding`` takes.
 NODE_EMBEDDINGS: dict[str, Method] = {
     "laplacian": Method(_laplacian, _laplacian_on_gpu, in_unit_cube=True),
     "return-probability": Method(_return_probability, in_unit_cube=True),
     "degree": Method(_log_degree),
+    "attributes": Method(_attributes, is_feature=True, is_standardised=True),
+    "labels": Method(_labels, is_feature=True),
+    "edges": Method(_edges, is_feature=True, is_standardised=True),
+    "structure": Method(_structure, is_feature=True, is_standardised=True),
 }
+
+
+def named_blocks(node_embedding: object) -> tuple[tuple[str, float], ...]:
+    """Return the methods whose columns stand side by side, with their weights.
+
+    Raises
+    ------
+    ValueError
+        Something is no name of a method, or no positive weight; or a name appears twice.
+
+    Examples
+    --------
+    >>> from graphmover.nodes.registry import named_blocks
+    >>> named_blocks("attributes,labels:4") == named_blocks(["attributes", ("labels", 4)])
+    True
+    """
+    if isinstance(node_embedding, str):
+        parts: list[object] = [_name_and_weight(part) for part in node_embedding.split(",")]
+    elif isinstance(node_embedding, list | tuple):
+        parts = list(node_embedding)
+    else:
+        raise ValueError(f"{node_embedding!r} is no list of names")
+    blocks = tuple(_checked_block(part) for part in parts)
+    if not blocks or len({name for name, _ in blocks}) < len(blocks):
+        raise ValueError("expected at least one name, and none twice")
+    return blocks
+
+
+def _name_and_weight(text: str) -> object:
+    name, colon, weight = text.partition(":")
+    return (name.strip(), float(weight)) if colon else name.strip()
+
+
+def _checked_block(part: object) -> tuple[str, float]:
+    name, weight = part if isinstance(part, list | tuple) and len(part) == 2 else (part, 1.0)
+    if not isinstance(name, str) or name not in NODE_EMBEDDINGS:
+        raise ValueError(f"{name!r} is no node embedding method")
+    try:
+        number = math.nan if isinstance(weight, str | bool) else float(weight)
+    except (TypeError, OverflowError):
+        number = math.nan
+    if not 0 < number <= _MOST_WEIGHT:
+        raise ValueError(f"{weight!r} is no weight")
+    return name, number
+
+
+def text_of(node_embedding: object) -> str:
+    """Return methods as text, such as "attributes,labels:4.0"; a single name is that name."""
+    blocks = named_blocks(node_embedding)
+    return ",".join(name if weight == 1 else f"{name}:{weight!r}" for name, weight in blocks)

@@ -20,6 +20,7 @@ from graphmover.evaluation.protocol import FoldsLeft, Problem
 from graphmover.evaluation.selection import STRENGTHS
 from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.registry import text_of
 
 #: Parameters of the embedding that always enter the fingerprint.
 _FINGERPRINTED = ("gamma", "node_embedding", "node_mass", "sampling", "use_node_labels")
@@ -110,6 +111,8 @@ class Method:
         kept = {name: parameters[name] for name in _FINGERPRINTED}
         if callable(kept["node_embedding"]):
             kept["node_embedding"] = code_of(kept["node_embedding"])
+        elif kept["node_embedding"] is not None:
+            kept["node_embedding"] = text_of(kept["node_embedding"])
         # A parameter that RandomGraphEmbedding has gained since the first checkpoints counts only
         # where it is not the default, so that their fingerprints stay.
         default = RandomGraphEmbedding().get_params(deep=False)
@@ -168,7 +171,7 @@ def named_after_parameters(estimator: RandomGraphEmbedding, graphs: GraphBatch) 
             name += f" of depth {estimator.wl_iterations}"
     name += f", D_max = {estimator.max_random_nodes}, d = {estimator.n_dimensions}"
     default = RandomGraphEmbedding()
-    later = ("wl_depths", "use_edge_labels", "partial")
+    later = ("smoothing", "wl_depths", "use_edge_labels", "partial")
     for parameter in ("node_embedding", "node_mass", "gamma", *later):
         value = getattr(estimator, parameter)
         if value != getattr(default, parameter):

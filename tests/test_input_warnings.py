@@ -1,0 +1,78 @@
+"""What graphs carry and the parameters ignore is said, unless they were told to."""
+
+import warnings
+
+import numpy as np
+import pytest
+from graph_zoo import random_graph
+
+import graphmover as gm
+
+
+def graphs_with(**columns):
+    rng = np.random.default_rng(0)
+    return [random_graph(rng, n, **columns) for n in (4, 6, 5)]
+
+
+def said(graphs, **parameters):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        gm.RandomGraphEmbedding(4, random_state=0, **parameters).fit(graphs)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    "columns, what, remedy",
+    [
+        ({"attributes": 2}, "node attributes", "attributes,structure"),
+        ({"edge_labels": 2}, "edge labels", "edges,structure"),
+        (
+            {"attributes": 2, "edge_labels": 2, "labels": 3, "weighted": True},
+            "node attributes and edge labels",
+            "attributes,labels,edges,structure",
+        ),
+    ],
+)
+def test_the_default_says_what_it_ignores(columns, what, remedy):
+    graphs = graphs_with(**columns)
+    (message,) = said(graphs)
+    assert message == (
+        f'the graphs carry {what}, which node_embedding="laplacian" does not use: '
+        f'node_embedding="{remedy}" does'
+    )
+    assert not said(graphs, node_embedding=remedy)
+    assert not said(graphs, node_embedding="degree")  # chosen
+
+
+def test_edge_attributes():
+    batch = gm.GraphBatch.from_edges([3], [2], [(0, 1), (1, 2)], edge_attributes=[1.0, 2.0])
+    (message,) = said(batch)
+    assert "carry edge attributes, which" in message and '"edges,structure" does' in message
+
+
+def test_nothing_is_said_without_reason():
+    assert not said(graphs_with())
+    assert not said(graphs_with(labels=3, weighted=True))
+    no_columns = [gm.Graph(2, [(0, 1)], node_attributes=np.zeros((2, 0)))]
+    no_edges = [gm.Graph(2, [], edge_labels=[])]
+    assert not said(no_columns) and not said(no_edges)
+
+
+def test_labels_that_features_leave_out():
+    graphs = graphs_with(labels=3)
+    (message,) = said(graphs, node_embedding=["structure", ("laplacian", 2)])
+    assert message.startswith(
+        'the graphs carry node labels, which node_embedding="structure,laplacian:2.0" does not use'
+    )
+    for choice in ({"use_node_labels": True}, {"use_node_labels": False}, {"wl_iterations": 1}):
+        assert not said(graphs, node_embedding="structure", **choice)
+    assert not said(graphs, node_embedding=["laplacian", "degree"])
+    assert not said(
+        graphs, node_embedding=lambda batch: [np.zeros((n, 1)) for n in batch.node_counts]
+    )
+
+
+def test_the_warning_points_to_the_caller():
+    with pytest.warns(UserWarning, match="the graphs carry node attributes") as caught:
+        gm.RandomGraphEmbedding(4).fit(graphs_with(attributes=1))
+    assert caught[0].filename == __file__
