@@ -246,13 +246,11 @@ def test_bad_grids_raise(data):
 
 def test_one_long_class_does_not_set_the_size_of_all():
     """As fixed-width text, these classes would take 160 GB."""
-    from graphmover.evaluation.target import encoded_classes
+    from graphmover.evaluation.target import encoded_target
 
     y = ["b", "a"] * 20_000
     y[:5] = ["x" * 1_000_000] * 5
-    classes, target = encoded_classes(y, len(y), n_folds=5)
-    assert [name[:2] for name in classes] == ["a", "b", "xx"]
-    assert target[:7].tolist() == [2, 2, 2, 2, 2, 0, 1]
-    with pytest.raises(ValueError, match=r"class xxx.* has 5 graphs") as caught:
-        encoded_classes(y, len(y), n_folds=10)
-    assert len(str(caught.value)) < 300
+    target = encoded_target(y, len(y), n_folds=10)
+    assert [name[:2] for name in target.classes] == ["a", "b", "xx"]
+    assert target.values[:7].tolist() == [2, 2, 2, 2, 2, 0, 1]
+    assert len(target.notes[0]) < 300

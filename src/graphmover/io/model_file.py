@@ -207,7 +207,8 @@ def _check_fitted_values(model: FittedModel) -> None:
     require_allowed("node_embedding", recipe.node_embedding)
     require_allowed("node_mass", recipe.node_mass)
     require_allowed("smoothing", recipe.smoothing)
-    require_allowed("n_dimensions", recipe.n_dimensions)
+    if recipe.node_embedding is not None:
+        require_allowed("n_dimensions", recipe.n_dimensions)
     if recipe.blocks is not None and recipe.n_columns != model.random_graphs.n_dimensions:
         raise ValueError(
             f"the random graphs have {model.random_graphs.n_dimensions} coordinates, but the node "
