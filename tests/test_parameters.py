@@ -54,6 +54,7 @@ def test_names_come_from_the_registries():
         ("smoothing", [0, np.int64(3), 100], [-1, 0.5, True, None, 101]),
         ("max_random_nodes", [1, None, np.int64(3)], [0, "whole", 1.5]),
         ("wl_depths", ["last", "all"], [None, "first", 2]),
+        ("label_weight", [1, 0.5, np.float32(2)], [0, -1, np.inf, "scale", True, None]),
         ("use_edge_labels", [True, False, "auto"], [None, "yes"]),
         ("partial", [True, np.False_], [None, "yes"]),
         ("node_mass", ["equal"], ["weight", None, lambda batch: []]),

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from graphmover.nodes.embeddings import NodeEmbeddings
     from graphmover.nodes.labels import wl_labels
     from graphmover.random_graphs import sample_random_graphs
+    from graphmover.sizes import GraphSizes
     from graphmover.theory import random_graphs_needed
     from graphmover.transport import earth_movers_distance, transport_plan
+    from graphmover.vectorizer import GraphVectorizer
 
 __version__ = "0.1.0"
 
@@ -31,6 +33,8 @@ __all__ = [
     "DistanceFeatures",
     "Graph",
     "GraphBatch",
+    "GraphSizes",
+    "GraphVectorizer",
     "NodeEmbeddings",
     "RandomGraphDistances",
     "RandomGraphEmbedding",
@@ -53,6 +57,8 @@ _HOME = {
     "DistanceFeatures": "distances",
     "Graph": "graphs.graph",
     "GraphBatch": "graphs.batch",
+    "GraphSizes": "sizes",
+    "GraphVectorizer": "vectorizer",
     "NodeEmbeddings": "nodes.embeddings",
     "RandomGraphDistances": "distances",
     "RandomGraphEmbedding": "embedding",

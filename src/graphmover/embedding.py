@@ -18,7 +18,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
 from graphmover.io.estimator_files import FilesMixin
-from graphmover.io.model_file import FittedModel
+from graphmover.io.model_file import FittedModel, FittedViews
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
 from graphmover.parameters import check_parameters
@@ -81,6 +81,8 @@ class RandomGraphEmbedding(
         Which labels are compared. "last": those after all iterations, as in the paper. "all":
         two nodes differ by the share of the depths 0 to ``wl_iterations`` at which their labels
         differ, which is added to the distance of their coordinates.
+    label_weight : float
+        With ``wl_depths="all"`` and coordinates: what is added where labels differ at all depths.
     use_edge_labels : bool or "auto"
         Whether edge labels enter the Weisfeiler-Lehman iterations. "auto": if all training
         graphs have them and there are iterations.
@@ -140,6 +142,7 @@ class RandomGraphEmbedding(
         use_node_labels: bool | Literal["auto"] = "auto",
         wl_iterations: int = 0,
         wl_depths: Literal["last", "all"] = "last",
+        label_weight: float = 1.0,
         use_edge_labels: bool | Literal["auto"] = False,
         spread_anchors: bool = False,
         partial: bool = False,
@@ -159,6 +162,7 @@ class RandomGraphEmbedding(
         self.use_node_labels = use_node_labels
         self.wl_iterations = wl_iterations
         self.wl_depths = wl_depths
+        self.label_weight = label_weight
         self.use_edge_labels = use_edge_labels
         self.spread_anchors = spread_anchors
         self.partial = partial
@@ -192,7 +196,11 @@ class RandomGraphEmbedding(
         -------
         ndarray of shape (len(X), n_components)
         """
-        return self._features(self._fit(as_graph_batch(X), want_distances=True))
+        return self._fit_transform_sharing(as_graph_batch(X), {})
+
+    def _fit_transform_sharing(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
+        """Do what `fit_transform` does, with nodes that other embeddings have embedded."""
+        return self._features(self._fit(batch, want_distances=True, embedded=embedded))
 
     def transform(self, X: Any) -> Floats:
         """Embed graphs, seen or unseen.
@@ -247,8 +255,17 @@ class RandomGraphEmbedding(
         """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
         check_parameters(self.get_params(deep=False))
 
-    def _fit(self, batch: GraphBatch, *, want_distances: bool) -> Floats:
-        """Algorithm 2 and lines 1-5 of Algorithm 1; without distances the result is empty."""
+    def _fit(
+        self,
+        batch: GraphBatch,
+        *,
+        want_distances: bool,
+        embedded: dict[object, Any] | None = None,
+    ) -> Floats:
+        """Algorithm 2 and lines 1-5 of Algorithm 1; without distances the result is empty.
+
+        ``embedded`` are nodes of the same graphs, by recipe: those of this one are added.
+        """
         self.check_parameters()
         warn_about_empty_graphs(batch)
         warn_about_unused(batch, self.get_params(deep=False))
@@ -265,6 +282,7 @@ class RandomGraphEmbedding(
             int(self.wl_iterations),
             wl_depths=self.wl_depths,
             use_edge_labels=bool(along),
+            label_weight=float(self.label_weight),
             smoothing=int(self.smoothing),
         )
         labels = self.use_node_labels
@@ -272,12 +290,16 @@ class RandomGraphEmbedding(
             has_labels = batch.node_labels is not None and self.sampling == "anchor"
             labels = has_labels and recipe.takes_labels
         recipe = recipe._replace(use_node_labels=bool(labels)).fitted_to(batch, self.n_jobs)
-        nodes = backend.nodes(
-            batch,
-            recipe,
-            n_jobs=self.n_jobs,
-            progress=self._progress(f"embedding nodes ({backend.name})"),
-        )
+        nodes = (embedded or {}).get((backend.name, recipe.key))
+        if nodes is None:
+            nodes = backend.nodes(
+                batch,
+                recipe,
+                n_jobs=self.n_jobs,
+                progress=self._progress(f"embedding nodes ({backend.name})"),
+            )
+        if embedded is not None:
+            embedded[backend.name, recipe.key] = nodes
         recipe = recipe.scaled_to(nodes.extent)
         nodes = nodes.divided_by(recipe.scale)
         random_graphs = self._draw_random_graphs(nodes, recipe, backend, rng)
@@ -362,7 +384,9 @@ class RandomGraphEmbedding(
         return FittedModel(parameters, self.gamma_, fitted.recipe, fitted.random_graphs)
 
     @classmethod
-    def _from_fitted_model(cls, model: FittedModel) -> Self:
+    def _from_fitted_model(cls, model: FittedModel | FittedViews) -> Self:
+        if not isinstance(model, FittedModel):
+            raise ValueError("it is a model of GraphVectorizer: load it with that class")
         embedding = cls(**model.parameters)
         embedding.check_parameters()
         partial = bool(embedding.partial)

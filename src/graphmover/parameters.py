@@ -98,19 +98,28 @@ class YesNoAuto:
         return 'True, False or "auto"'
 
 
-class Bandwidth:
-    """A positive number, or left to the data."""
+class Positive:
+    """A positive number."""
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
         import math
 
-        if isinstance(value, str):
-            return value == "scale"
         try:
             return isinstance(value, Real) and not _is_bool(value) and 0 < float(value) < math.inf
         except OverflowError:
             return False
+
+    def __str__(self) -> str:
+        return "a positive number"
+
+
+class Bandwidth(Positive):
+    """A positive number, or left to the data."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        return value == "scale" if isinstance(value, str) else super().accepts(value)
 
     def __str__(self) -> str:
         return 'a positive number or "scale"'
@@ -219,6 +228,12 @@ PARAMETERS: Mapping[str, Parameter] = {
         "last",
         "--wl-depths",
         "Which labels are compared: those after all iterations, or after each of them.",
+    ),
+    "label_weight": Parameter(
+        Positive(),
+        1.0,
+        "--label-weight",
+        "With --wl-depths all: the distance of nodes whose labels differ at all depths.",
     ),
     "use_edge_labels": Parameter(
         YesNoAuto(), False, "--edge-labels", "Whether edge labels enter the iterations."

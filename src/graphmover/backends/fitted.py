@@ -18,7 +18,7 @@ def ground_of(recipe: NodeRecipe, *, partial: bool = False) -> Ground | None:
     if recipe.node_embedding is None:
         return TreeDistance(partial)
     if recipe.wl_depths == "all":
-        return GroundDistance(floor=0.0, per_label=1 / (recipe.wl_iterations + 1))
+        return GroundDistance(floor=0.0, per_label=recipe.label_weight / (recipe.wl_iterations + 1))
     return None
 
 
@@ -52,6 +52,21 @@ class DistancesToRandomGraphs:
         progress: str | None = None,
     ) -> Floats:
         """Return a row per graph; ``finish`` changes rows in place, on the device."""
+        self.require_labels(batch)
+        backend = backend_for(device, len(batch) * len(self.random_graphs))
+        return distances_of_graphs(
+            backend,
+            batch,
+            self.recipe,
+            self.random_graphs,
+            self.prepared_for(backend),
+            finish=finish,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+
+    def require_labels(self, batch: GraphBatch) -> None:
+        """Raise ValueError if graphs lack labels that the model was fitted with."""
         if self.recipe.use_node_labels and batch.node_labels is None and batch.n_nodes:
             raise ValueError(
                 "the model was fitted with node labels, but not all of these graphs have them: "
@@ -62,17 +77,6 @@ class DistancesToRandomGraphs:
                 "the model was fitted with edge labels, but not all of these graphs have them: "
                 "give all graphs labels, or fit with use_edge_labels=False"
             )
-        backend = backend_for(device, len(batch) * len(self.random_graphs))
-        return distances_of_graphs(
-            backend,
-            batch,
-            self.recipe,
-            self.random_graphs,
-            self._prepared_for(backend),
-            finish=finish,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
 
     def of_nodes(
         self,
@@ -87,12 +91,13 @@ class DistancesToRandomGraphs:
             backend,
             nodes,
             self.random_graphs,
-            self._prepared_for(backend),
+            self.prepared_for(backend),
             n_jobs=n_jobs,
             progress=progress,
         )
 
-    def _prepared_for(self, backend: AnyBackend) -> object:
+    def prepared_for(self, backend: AnyBackend) -> object:
+        """Return the random graphs, ready for a back end's engine."""
         if backend.name not in self._prepared:
             ground = ground_of(self.recipe, partial=self.partial)
             self._prepared[backend.name] = backend.prepare(self.random_graphs, ground)

@@ -20,6 +20,7 @@ from graphmover.parameters import (
     Integer,
     OneOf,
     Parameter,
+    Positive,
     YesNoAuto,
 )
 
@@ -119,6 +120,8 @@ def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
         default = {True: "yes", False: "no"}.get(default, default)  # type: ignore[call-overload]
         choices = StrEnum(name, {choice.replace("-", "_"): choice for choice in names})  # type: ignore[misc]
         return Annotated[choices, _option(name, rich_help_panel=_PANEL)], choices(str(default))
+    if type(rule) is Positive:
+        return Annotated[float, _option(name, rich_help_panel=_PANEL)], default
     if isinstance(rule, Bandwidth | Blocks):
         return Annotated[str, _option(name, rich_help_panel=_PANEL)], default
     raise TypeError(f"no kind of option is known for {name}")

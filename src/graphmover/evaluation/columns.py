@@ -187,6 +187,7 @@ class FoldDistances:
             hyperparameters.wl_iterations,
             wl_depths=embedding.wl_depths,
             use_edge_labels=embedding.use_edge_labels,
+            label_weight=float(embedding.label_weight),
             smoothing=int(embedding.smoothing),
         )
 

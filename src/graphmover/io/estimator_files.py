@@ -15,7 +15,13 @@ from graphmover._utils.files import require_other_file
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
 from graphmover.io.formats import count_graphs, iter_batches
-from graphmover.io.model_file import FittedModel, fingerprint, opened_model, write_model
+from graphmover.io.model_file import (
+    FittedModel,
+    FittedViews,
+    fingerprint,
+    opened_model,
+    write_model,
+)
 from graphmover.io.streaming import write_rows
 
 Floats = NDArray[np.float64]
@@ -40,12 +46,12 @@ class FilesMixin:
         """Return what collects warnings over batches."""
 
     @abstractmethod
-    def _fitted_model(self) -> FittedModel:
+    def _fitted_model(self) -> FittedModel | FittedViews:
         """Return everything that `transform` depends on."""
 
     @classmethod
     @abstractmethod
-    def _from_fitted_model(cls, model: FittedModel) -> Self:
+    def _from_fitted_model(cls, model: FittedModel | FittedViews) -> Self:
         """Return the estimator of a model that was saved."""
 
     def transform_to(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphmover import __version__
 from graphmover._utils.files import replacing
-from graphmover.io.stored_arrays import StoredArrays
+from graphmover.io.stored_arrays import PrefixedArrays, StoredArrays
 from graphmover.nodes.blocks import Block, is_composed
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
@@ -47,6 +47,23 @@ class FittedModel(NamedTuple):
     random_graphs: NodeEmbeddings
 
 
+class FittedView(NamedTuple):
+    """One of several embeddings; without a model it is the sizes of graphs."""
+
+    name: str
+    weight: float
+    model: FittedModel | None
+
+
+class FittedViews(NamedTuple):
+    """The state of a fitted estimator of several views."""
+
+    parameters: dict[str, Any]
+    views: list[FittedView]
+    centres: NDArray[np.float64]  # of all columns
+    scales: NDArray[np.float64]
+
+
 def require_model_name(path: str | os.PathLike[str]) -> None:
     """Raise ValueError unless a file name ends in ``.npz``."""
     if not os.fspath(path).endswith(".npz"):
@@ -55,38 +72,51 @@ def require_model_name(path: str | os.PathLike[str]) -> None:
         )
 
 
-def write_model(path: str | os.PathLike[str], model: FittedModel) -> None:
+def write_model(path: str | os.PathLike[str], model: FittedModel | FittedViews) -> None:
     """Write a model atomically.
 
     Parameters other than numbers, strings and booleans, such as a generator, are saved as None.
     """
-    chosen = model.parameters["node_embedding"]
-    if callable(model.recipe.node_embedding) or callable(chosen):
-        raise ValueError(
-            "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
-            f"of {', '.join(NODE_EMBEDDINGS)}"
-        )
     require_model_name(path)
-    _check_fitted_values(model)
-    parameters = {name: _plain(value) for name, value in model.parameters.items()}
-    if isinstance(chosen, list | tuple):
-        parameters["node_embedding"] = text_of(chosen)
+    models = [model] if isinstance(model, FittedModel) else _models_of(model)
+    for one in models:
+        if callable(one.recipe.node_embedding) or callable(one.parameters["node_embedding"]):
+            raise ValueError(
+                "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
+                f"of {', '.join(NODE_EMBEDDINGS)}"
+            )
+        _check_fitted_values(one)
     with replacing(path) as file:
-        np.savez(file, **_arrays_of(model, json.dumps(parameters)))  # type: ignore[arg-type]
+        np.savez(file, **_all_arrays_of(model, _saved_parameters))  # type: ignore[arg-type]
 
 
-def fingerprint(model: FittedModel) -> str:
+def fingerprint(model: FittedModel | FittedViews) -> str:
     """Return a hash that two models share only if they compute the same vectors bit for bit."""
-    parameters = {k: v for k, v in model.parameters.items() if k not in _WITHOUT_EFFECT}
-    arrays = _arrays_of(model, json.dumps(parameters, default=str))
     content = hashlib.blake2b(digest_size=16)
-    for name, array in sorted(arrays.items()):
+    for name, array in sorted(_all_arrays_of(model, _parameters_with_effect).items()):
         content.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
     return content.hexdigest()
 
 
+def _models_of(model: FittedViews) -> list[FittedModel]:
+    return [view.model for view in model.views if view.model is not None]
+
+
+def _saved_parameters(parameters: dict[str, Any]) -> str:
+    plain = {name: _plain(value) for name, value in parameters.items()}
+    blocks = parameters.get("node_embedding")
+    if isinstance(blocks, list | tuple):
+        plain["node_embedding"] = text_of(blocks)
+    return json.dumps(plain)
+
+
+def _parameters_with_effect(parameters: dict[str, Any]) -> str:
+    kept = {name: value for name, value in parameters.items() if name not in _WITHOUT_EFFECT}
+    return json.dumps(kept, default=str)
+
+
 @contextmanager
-def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
+def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel | FittedViews]:
     """Read a model; errors raised in the block are reported as a damaged file."""
     file = os.fspath(path)
     with _opened(path) as stream:
@@ -107,8 +137,9 @@ def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel]:
             )
         try:
             with arrays:
-                model = _read_model(arrays)
-            _check_fitted_values(model)
+                model = _read_views(arrays) if "views" in arrays.names else _read_model(arrays)
+            for one in [model] if isinstance(model, FittedModel) else _models_of(model):
+                _check_fitted_values(one)
             yield model
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ValueError(
@@ -125,7 +156,39 @@ def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     return open(path, "rb")
 
 
-def _read_model(arrays: StoredArrays) -> FittedModel:
+def _read_views(arrays: StoredArrays) -> FittedViews:
+    text = arrays.text("views", _MAX_PARAMETERS)
+    try:
+        named = [
+            (str(name), float(weight), bool(sizes)) for name, weight, sizes in json.loads(text)
+        ]
+    except (json.JSONDecodeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"views cannot be read as JSON: {error}") from error
+    views = []
+    known = {"format", "version", "parameters", "views", "centres", "scales"}
+    for number, (name, weight, is_size) in enumerate(named):
+        if is_size:
+            views.append(FittedView(name, weight, None))
+            continue
+        prefix = _prefix(number)
+        members = {member for member in arrays.names if member.startswith(prefix)}
+        known |= members
+        views.append(FittedView(name, weight, _read_model(PrefixedArrays(arrays, prefix))))
+    unknown = set(arrays.names) - known
+    if unknown:
+        raise ValueError(f"{min(unknown)[:100]!r} is not part of a model")
+    centres, scales = arrays.array("centres", "f", 1), arrays.array("scales", "f", 1)
+    if len(centres) != len(scales) or not np.isfinite(np.stack([centres, scales])).all():
+        raise ValueError("centres and scales are not finite numbers, one of each per column")
+    return FittedViews(_read_parameters(arrays), views, centres.copy(), scales.copy())
+
+
+def _prefix(number: int) -> str:
+    """Return how the names of the arrays of a view begin."""
+    return f"view_{number}_"
+
+
+def _read_model(arrays: StoredArrays | PrefixedArrays) -> FittedModel:
     unknown = set(arrays.names) - set(_MEMBERS)
     if unknown:
         raise ValueError(f"{min(unknown)[:100]!r} is not part of a model")
@@ -152,6 +215,9 @@ def _read_model(arrays: StoredArrays) -> FittedModel:
         wl_depths=wl_depths,
         use_edge_labels="uses_edge_labels" in arrays.names
         and bool(arrays.array("uses_edge_labels", "b", 0)),
+        label_weight=float(arrays.array("label_weight", "fiu", 0))
+        if "label_weight" in arrays.names
+        else 1.0,
         smoothing=int(arrays.array("smoothing", "iu", 0)) if has_features else 0,
         blocks=_read_blocks(arrays, node_embedding) if is_composed(node_embedding) else None,
     )
@@ -159,7 +225,9 @@ def _read_model(arrays: StoredArrays) -> FittedModel:
     return FittedModel(_read_parameters(arrays), gamma, recipe, random_graphs)
 
 
-def _read_blocks(arrays: StoredArrays, node_embedding: str | None) -> tuple[Block, ...]:
+def _read_blocks(
+    arrays: StoredArrays | PrefixedArrays, node_embedding: str | None
+) -> tuple[Block, ...]:
     centres = arrays.array("block_centres", "f", 1)
     scales = arrays.array("block_scales", "f", 1)
     widths = arrays.array("block_widths", "i", 1)
@@ -183,7 +251,7 @@ def _read_blocks(arrays: StoredArrays, node_embedding: str | None) -> tuple[Bloc
     return tuple(blocks)
 
 
-def _read_parameters(arrays: StoredArrays) -> dict[str, Any]:
+def _read_parameters(arrays: StoredArrays | PrefixedArrays) -> dict[str, Any]:
     try:
         parameters = json.loads(arrays.text("parameters", _MAX_PARAMETERS))
     except (json.JSONDecodeError, RecursionError) as error:
@@ -228,6 +296,7 @@ def _check_fitted_values(model: FittedModel) -> None:
 def _check_labels(model: FittedModel) -> None:
     recipe, graphs = model.recipe, model.random_graphs
     require_allowed("wl_depths", recipe.wl_depths)
+    require_allowed("label_weight", recipe.label_weight)
     wanted = (recipe.wl_iterations + 1,) if recipe.wl_depths == "all" else ()
     if graphs.labels is not None and graphs.labels.shape[1:] != wanted:
         raise ValueError(f"labels has the shape {graphs.labels.shape}, expected (nodes, *{wanted})")
@@ -244,7 +313,7 @@ def _check_labels(model: FittedModel) -> None:
 _MEMBERS = (
     *("format", "version", "parameters", "gamma", "uses_node_labels", "wl_iterations"),
     *("node_embedding", "node_mass", "node_scale", "points", "masses", "offsets", "labels"),
-    *("wl_depths", "uses_edge_labels"),  # if they are not "last" and False
+    *("wl_depths", "uses_edge_labels", "label_weight"),  # if they are not "last", False and 1
     *("n_dimensions", "smoothing"),  # if points are smoothed or composed of blocks
     *("block_centres", "block_scales", "block_widths", "block_labels"),  # if composed
     "block_edge_labels",
@@ -252,6 +321,27 @@ _MEMBERS = (
 
 #: Where the known labels of a block are.
 _LABELS_OF = {"labels": "block_labels", "edges": "block_edge_labels"}
+
+
+def _all_arrays_of(
+    model: FittedModel | FittedViews, text_of_parameters: Callable[[dict[str, Any]], str]
+) -> dict[str, NDArray[Any]]:
+    if isinstance(model, FittedModel):
+        return _arrays_of(model, text_of_parameters(model.parameters))
+    views = [(view.name, view.weight, view.model is None) for view in model.views]
+    arrays: dict[str, NDArray[Any]] = {
+        "format": np.array(MODEL_FORMAT),
+        "version": np.array(__version__),
+        "parameters": np.array(text_of_parameters(model.parameters)),
+        "views": np.array(json.dumps(views)),
+        "centres": model.centres,
+        "scales": model.scales,
+    }
+    for number, view in enumerate(model.views):
+        if view.model is not None:
+            own = _arrays_of(view.model, text_of_parameters(view.model.parameters))
+            arrays |= {_prefix(number) + name: array for name, array in own.items()}
+    return arrays
 
 
 def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
@@ -274,6 +364,8 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
         arrays["labels"] = graphs.labels
     if recipe.wl_depths != "last":
         arrays["wl_depths"] = np.array(recipe.wl_depths)
+    if recipe.label_weight != 1:
+        arrays["label_weight"] = np.array(recipe.label_weight)
     if recipe.use_edge_labels:
         arrays["uses_edge_labels"] = np.array(True)
     if recipe.smoothing or recipe.blocks is not None:

@@ -117,3 +117,24 @@ class StoredArrays:
                 f"and type {dtype}"
             )
         return dtype, found[2] == b"True", shape, content[start:]
+
+
+class PrefixedArrays:
+    """Those arrays of a file whose names begin alike, by the rest of their names."""
+
+    def __init__(self, arrays: StoredArrays, prefix: str) -> None:
+        self._arrays, self._prefix = arrays, prefix
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the arrays."""
+        every = self._arrays.names
+        return [name.removeprefix(self._prefix) for name in every if name.startswith(self._prefix)]
+
+    def array(self, name: str, kinds: str, n_dimensions: int) -> NDArray[Any]:
+        """Return an array of one of these kinds of dtype."""
+        return self._arrays.array(self._prefix + name, kinds, n_dimensions)
+
+    def text(self, name: str, max_length: int) -> str:
+        """Return a string."""
+        return self._arrays.text(self._prefix + name, max_length)

@@ -17,11 +17,17 @@ from numpy.typing import NDArray
 from graphmover._utils.checks import require_integer
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.nodes.blocks import Block, composed_points, fitted_blocks, is_composed
+from graphmover.nodes.blocks import (
+    Block,
+    composed_points,
+    digest_of,
+    fitted_blocks,
+    is_composed,
+)
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.labels import wl_labels
 from graphmover.nodes.masses import node_degrees, node_masses
-from graphmover.nodes.registry import NODE_EMBEDDINGS, Method, Work, named_blocks
+from graphmover.nodes.registry import NODE_EMBEDDINGS, Method, Work, named_blocks, text_of
 from graphmover.nodes.smoothing import smoothed
 from graphmover.parameters import require_allowed
 
@@ -42,8 +48,17 @@ class NodeRecipe(NamedTuple):
     scale: float = 1.0  # coordinates are divided by it
     wl_depths: str = "last"
     use_edge_labels: bool | str = False
+    label_weight: float = 1.0
     smoothing: int = 0
     blocks: tuple[Block, ...] | None = None  # what `fitted_to` decides
+
+    @property
+    def key(self) -> object:
+        """What equal recipes have in common, to look them up by."""
+        named = self.node_embedding
+        if not (named is None or isinstance(named, str) or callable(named)):
+            named = text_of(named)
+        return self._replace(node_embedding=named, blocks=None), digest_of(self.blocks)
 
     @property
     def is_composed(self) -> bool:

@@ -171,7 +171,7 @@ def named_after_parameters(estimator: RandomGraphEmbedding, graphs: GraphBatch) 
             name += f" of depth {estimator.wl_iterations}"
     name += f", D_max = {estimator.max_random_nodes}, d = {estimator.n_dimensions}"
     default = RandomGraphEmbedding()
-    later = ("smoothing", "wl_depths", "use_edge_labels", "partial")
+    later = ("smoothing", "wl_depths", "label_weight", "use_edge_labels", "partial")
     for parameter in ("node_embedding", "node_mass", "gamma", *later):
         value = getattr(estimator, parameter)
         if value != getattr(default, parameter):

@@ -1,0 +1,59 @@
+"""Rows of several embeddings at once: nodes that they share are embedded once per chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+
+from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
+from graphmover.backends import backend_for
+from graphmover.backends.fitted import DistancesToRandomGraphs
+from graphmover.backends.protocol import Floats
+from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.embeddings import Nodes
+
+
+def features_of_graphs(
+    batch: GraphBatch,
+    embeddings: Sequence[DistancesToRandomGraphs],
+    finish: Sequence[Callable[[Floats], object]],
+    *,
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> list[Floats]:
+    """Return a matrix for each embedding, a row per graph.
+
+    ``finish`` turns the distances of each embedding into features, in place and on the device.
+    """
+    if not embeddings:
+        return []
+    for embedding in embeddings:
+        embedding.require_labels(batch)
+    n_columns = [len(embedding.random_graphs) for embedding in embeddings]
+    backend = backend_for(device, len(batch) * sum(n_columns))
+    prepared = [embedding.prepared_for(backend) for embedding in embeddings]
+    out = [np.empty((len(batch), width)) for width in n_columns]
+
+    def compute(rows: slice) -> None:
+        shared: dict[object, Nodes] = {}
+        for embedding, ready, done, part in zip(embeddings, prepared, finish, out, strict=True):
+            key = embedding.recipe.key
+            if key not in shared:
+                shared[key] = backend.nodes(batch[rows], embedding.recipe, first_index=rows.start)
+            backend.distances(shared[key], ready, done, part[rows])
+
+    chunkings = [backend.chunking(batch.node_counts, ready, n_jobs) for ready in prepared]
+    chunking = max(chunkings, key=lambda one: float(one.work.sum()) / one.most)  # the smallest
+    with single_threaded_blas() if chunking.limit_blas else nullcontext():
+        for_each_chunk(
+            compute,
+            chunking.work,
+            most=chunking.most,
+            n_jobs=chunking.n_threads,
+            progress=None if progress is None else f"{progress} ({backend.name})",
+            release=chunking.release,
+        )
+    return out

@@ -1,0 +1,312 @@
+"""All that graphs carry as vectors: several embeddings side by side, scaled for linear models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from graphmover._utils.random_state import random_generator
+from graphmover.backends.side_by_side import features_of_graphs
+from graphmover.embedding import RandomGraphEmbedding
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.interop import as_graph_batch
+from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
+from graphmover.io.estimator_files import FilesMixin
+from graphmover.io.model_file import FittedModel, FittedView, FittedViews
+from graphmover.parameters import require_allowed
+from graphmover.sizes import GraphSizes
+from graphmover.views import View, automatic_views
+
+Floats = NDArray[np.float64]
+
+#: The root mean square length of a vector: with it, heads that expect columns of variance 1, such
+#: as logistic regression with C = 1, regularise as they should.
+_LENGTH = 20.0
+
+_SETTINGS = ("device", "n_jobs", "verbose")
+
+
+class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
+    """Turn graphs into vectors for scikit-learn, by all that the graphs carry.
+
+    Puts several embeddings side by side, each with random graphs and a gamma of its own: labels
+    at all depths of Weisfeiler-Lehman refinement, counts of them, the structure around nodes,
+    attributes averaged over neighbourhoods, sizes. Columns are centred, and views scaled, so that
+    ``make_pipeline(GraphVectorizer(), LogisticRegression(max_iter=1000))``, ``LinearSVC()``,
+    ``Ridge()`` and k-means work as they are.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of random graphs of each view. A view of whole training graphs has no more than
+        there are training graphs. With a list of views, each has its own number.
+    views : "auto" or list of (name, transformer) or (name, transformer, weight)
+        "auto" looks at what the training graphs carry; `views_` tells what was chosen. A
+        transformer is a `RandomGraphEmbedding` or `GraphSizes`. The weight, 1 unless given, is
+        the length of the view's part of a vector relative to the others.
+    device : {"cpu", "cuda", "auto"}
+        As in `RandomGraphEmbedding`; the views' own is not used.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all cores. Results do not depend on it.
+    random_state : int, None, numpy.random.Generator or RandomState
+        Seed of the random graphs of views that have none of their own.
+    verbose : bool
+        Show progress bars on standard error.
+
+    Attributes
+    ----------
+    views_ : list of (str, transformer)
+        The fitted views.
+    view_weights_ : dict of str to float
+        Their weights.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> graphs, families = gm.make_graph_families(60, random_state=0, return_X_y=True)
+    >>> model = make_pipeline(gm.GraphVectorizer(random_state=0), LogisticRegression())
+    >>> model.fit(graphs, families).score(graphs, families)
+    1.0
+    >>> [name for name, _ in model[0].views_]
+    ['labels', 'counts', 'structure', 'sizes']
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1024,
+        *,
+        views: Literal["auto"] | Sequence[tuple[Any, ...]] = "auto",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.views = views
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> GraphVectorizer:
+        """Choose views, draw their random graphs, and learn the scales of columns.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+            The training graphs.
+        y : ignored
+        """
+        self._fit(as_graph_batch(X))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit and return the vectors of the training graphs, computing distances once.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (len(X), number of columns)
+        """
+        batch = as_graph_batch(X)
+        return self._scaled(self._fit(batch), batch)
+
+    def transform(self, X: Any) -> Floats:
+        """Return the vectors of graphs, seen or unseen.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+
+        Returns
+        -------
+        ndarray of shape (len(X), number of columns)
+            A graph without nodes gets zeros: the mean of the training graphs.
+        """
+        check_is_fitted(self)
+        batch = as_graph_batch(X)
+        warn_about_empty_graphs(batch)
+        return self._features_of_batch(batch)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns: the view's, and a number or name within it."""
+        check_is_fitted(self)
+        return np.array(
+            [f"{name}_{column}" for name, view in self.views_ for column in _column_names(view)],
+            dtype=object,
+        )
+
+    def check_parameters(self) -> None:
+        """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
+        for name in ("n_components", *_SETTINGS):
+            require_allowed(name, getattr(self, name))
+        if not (isinstance(self.views, str) and self.views == "auto"):
+            _checked_views(self.views)
+
+    def _fit(self, batch: GraphBatch) -> Floats:
+        """Fit the views; return their features, not yet scaled."""
+        self.check_parameters()
+        if not batch.n_nodes:
+            raise ValueError("random graphs are drawn from nodes, but no graph has any")
+        if isinstance(self.views, str):
+            views = automatic_views(batch, self.n_components)
+        else:
+            views = _checked_views(self.views)
+        rng = random_generator(self.random_state)
+        fitted, parts = [], []
+        nodes: dict[object, Any] = {}  # what views share
+        for view in views:
+            transformer = clone(view.transformer)
+            if isinstance(transformer, RandomGraphEmbedding):
+                seed = int(rng.integers(2**31))
+                transformer.set_params(**{name: getattr(self, name) for name in _SETTINGS})
+                if transformer.random_state is None:
+                    transformer.set_params(random_state=seed)
+                parts.append(transformer._fit_transform_sharing(batch, nodes))
+            else:
+                parts.append(transformer.fit_transform(batch))
+            fitted.append(View(view.name, transformer, view.weight))
+        rows = np.hstack(parts)
+        self._set_fitted(fitted, *_scales(parts, [view.weight for view in views], batch))
+        return rows
+
+    def _set_fitted(self, views: list[View], centres: Floats, scales: Floats) -> None:
+        self.views_ = [(view.name, view.transformer) for view in views]
+        self.view_weights_ = {view.name: view.weight for view in views}
+        self._centres, self._scales = centres, scales
+
+    def _scaled(self, rows: Floats, batch: GraphBatch) -> Floats:
+        rows -= self._centres
+        rows *= self._scales
+        rows[batch.node_counts == 0] = 0.0
+        return rows
+
+    def _features_of_batch(self, batch: GraphBatch) -> Floats:
+        embeddings = [view for _, view in self.views_ if isinstance(view, RandomGraphEmbedding)]
+        rows = features_of_graphs(
+            batch,
+            [embedding._to_random_graphs for embedding in embeddings],
+            [embedding._features for embedding in embeddings],
+            device=self.device,
+            n_jobs=self.n_jobs,
+            progress="embedding graphs" if self.verbose else None,
+        )
+        parts = iter(rows)
+        both = [
+            next(parts) if isinstance(view, RandomGraphEmbedding) else view.transform(batch)
+            for _, view in self.views_
+        ]
+        return self._scaled(np.hstack(both), batch)
+
+    def _unknown_labels(self) -> UnknownLabels:
+        return UnknownLabels(uses_node_labels=False, wl_iterations=0)  # other views know graphs
+
+    def _fitted_model(self) -> FittedViews:
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)
+        parameters["views"] = "auto" if isinstance(self.views, str) else "own"
+        views = [
+            FittedView(
+                name,
+                self.view_weights_[name],
+                view._fitted_model() if isinstance(view, RandomGraphEmbedding) else None,
+            )
+            for name, view in self.views_
+        ]
+        return FittedViews(parameters, views, self._centres, self._scales)
+
+    @classmethod
+    def _from_fitted_model(cls, model: FittedModel | FittedViews) -> Self:
+        if not isinstance(model, FittedViews):
+            raise ValueError("it is a model of RandomGraphEmbedding: load it with that class")
+        views = [
+            View(
+                view.name,
+                GraphSizes()
+                if view.model is None
+                else RandomGraphEmbedding._from_fitted_model(view.model),
+                view.weight,
+            )
+            for view in model.views
+        ]
+        parameters = dict(model.parameters)
+        if parameters["views"] != "auto":
+            parameters["views"] = [tuple(view) for view in views]
+        vectorizer = cls(**parameters)
+        vectorizer.check_parameters()
+        if len(model.centres) != sum(len(_column_names(view.transformer)) for view in views):
+            raise ValueError(f"there are {len(model.centres)} centres, not one per column")
+        vectorizer._set_fitted(views, model.centres, model.scales)
+        return vectorizer
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _scales(parts: list[Floats], weights: list[float], batch: GraphBatch) -> tuple[Floats, Floats]:
+    """Return the centres and scales of all columns.
+
+    Columns of one embedding keep their ratio: their products are a kernel. Each view then has its
+    share of the length of a vector.
+    """
+    used = batch.node_counts > 0
+    together = math.sqrt(sum(weight**2 for weight in weights))
+    centres, scales = [], []
+    for part, weight in zip(parts, weights, strict=True):
+        centre = part[used].mean(axis=0)
+        variances = ((part[used] - centre) ** 2).mean(axis=0)
+        length = math.sqrt(variances.sum())
+        # Rounding errors of equal graphs have no scale.
+        scale = 1.0 if length < 1e-9 else _LENGTH * weight / together / length
+        centres.append(centre)
+        scales.append(np.full(len(centre), scale))
+    return np.concatenate(centres), np.concatenate(scales)
+
+
+def _column_names(view: RandomGraphEmbedding | GraphSizes) -> list[str]:
+    if isinstance(view, GraphSizes):
+        return list(view.get_feature_names_out())
+    return [str(column) for column in range(len(view.random_graphs_))]
+
+
+def _checked_views(views: Any) -> list[View]:
+    expected = 'views must be "auto" or a list of (name, transformer[, weight])'
+    if isinstance(views, str) or not isinstance(views, Sequence) or not len(views):
+        raise ValueError(f"{expected}, got {views!r}")
+    checked = []
+    for entry in views:
+        if not isinstance(entry, Sequence) or len(entry) not in (2, 3):
+            raise ValueError(f"{expected}, got {entry!r} in it")
+        view = View(*entry)
+        if not isinstance(view.name, str) or not view.name:
+            raise ValueError(f"views: the name {view.name!r} is not a string")
+        if not isinstance(view.transformer, RandomGraphEmbedding | GraphSizes):
+            raise TypeError(
+                f"views: {view.name} is {type(view.transformer).__name__}, expected a "
+                f"RandomGraphEmbedding or GraphSizes"
+            )
+        try:
+            require_allowed("label_weight", view.weight)
+        except ValueError:
+            raise ValueError(
+                f"views: the weight of {view.name} must be a positive number, got {view.weight!r}"
+            ) from None
+        checked.append(view)
+    names = [view.name for view in checked]
+    if len(set(names)) < len(names):
+        raise ValueError(f"views: a name appears twice in {', '.join(names)}")
+    return checked

@@ -1,0 +1,131 @@
+"""Which embeddings suit a collection of graphs: the views of `GraphVectorizer`.
+
+A rule for what graphs carry, with constants that were measured on the data sets of docs/results.md
+by cross-validation; it never looks at a target.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from graphmover.embedding import RandomGraphEmbedding
+from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.labels import label_codes
+from graphmover.sizes import GraphSizes
+
+#: One-hot columns only up to this many labels; more are compared by refinement alone.
+_MOST_ONE_HOT = 100
+
+#: Whole training graphs are compared with attributes up to this many nodes on average.
+_WHOLE_NODES = 40
+
+#: The weight of one-hot labels beside standardised attributes, and beside structure.
+_LABELS_WITH_ATTRIBUTES = 4.0
+_LABELS_WITH_STRUCTURE = 3.0
+
+#: What it costs to match nodes of different refined labels, in distances of typical nodes.
+_LABEL_SHARE = 0.25
+
+#: The weights of the views. Where nodes have attributes, these matter most.
+_WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "sizes": 0.2}
+_WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "labels": 0.2, "sizes": 0.2}
+
+
+class View(NamedTuple):
+    """One embedding among those that stand side by side."""
+
+    name: str
+    transformer: RandomGraphEmbedding | GraphSizes
+    weight: float = 1.0  # its share of the length of a vector, relative to the others
+
+
+def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
+    """Choose views by what the graphs carry.
+
+    Labels at all depths, as shares and as counts, and the structure around nodes; where nodes have
+    attributes, these averaged over neighbourhoods; always the sizes. Without labels, Weisfeiler-
+    Lehman refinement starts from one label for all, so labels are degrees, and so on.
+    """
+    found: dict[str, RandomGraphEmbedding | GraphSizes] = {
+        "labels": _labels(n_components, partial=False),
+        "counts": _labels(n_components, partial=True),
+        "structure": _structure(batch, n_components),
+        "sizes": GraphSizes(),
+    }
+    weights = _WEIGHTS
+    if batch.node_attributes is not None and batch.node_attributes.shape[1]:
+        found["attributes"] = _attributes(batch, n_components)
+        weights = _WEIGHTS_WITH_ATTRIBUTES
+    return [View(name, found[name], weight) for name, weight in weights.items()]
+
+
+def _labels(n_components: int, *, partial: bool) -> RandomGraphEmbedding:
+    return RandomGraphEmbedding(
+        n_components,
+        node_embedding=None,
+        node_mass="equal",
+        max_random_nodes=None,
+        wl_iterations=3,
+        wl_depths="all",
+        use_edge_labels="auto",
+        partial=partial,
+    )
+
+
+def _structure(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
+    blocks: list[str | tuple[str, float]] = ["structure"]
+    if 0 < _n_labels(batch) <= _MOST_ONE_HOT:
+        blocks.append(("labels", _LABELS_WITH_STRUCTURE))
+    if batch.edge_attributes is not None:
+        blocks.append("edges")
+    return RandomGraphEmbedding(
+        n_components,
+        node_embedding=blocks,
+        node_mass="equal",
+        use_node_labels=False,
+        smoothing=2,
+        max_random_nodes=20,
+    )
+
+
+def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
+    blocks: list[str | tuple[str, float]] = ["attributes"]
+    mean_nodes = batch.n_nodes / max(1, len(batch))
+    embedding = RandomGraphEmbedding(
+        n_components,
+        node_mass="equal",
+        use_node_labels=False,
+        smoothing=1,
+        max_random_nodes=None if mean_nodes <= _WHOLE_NODES else _WHOLE_NODES,
+    )
+    assert batch.node_attributes is not None
+    variance = float(batch.node_attributes.shape[1])
+    if batch.node_labels is not None:
+        if _n_labels(batch) <= _MOST_ONE_HOT:
+            blocks.append(("labels", _LABELS_WITH_ATTRIBUTES))
+            variance += _LABELS_WITH_ATTRIBUTES**2 * _chance_of_different_labels(batch)
+        embedding.set_params(
+            use_node_labels=True,
+            wl_iterations=2,
+            wl_depths="all",
+            use_edge_labels="auto",
+            label_weight=_LABEL_SHARE * math.sqrt(2 * variance),
+        )
+    if batch.edge_attributes is not None:
+        blocks.append("edges")
+    embedding.set_params(node_embedding=blocks)
+    return embedding
+
+
+def _n_labels(batch: GraphBatch) -> int:
+    return 0 if batch.node_labels is None else len(np.unique(label_codes(batch.node_labels)))
+
+
+def _chance_of_different_labels(batch: GraphBatch) -> float:
+    """Return the variance of all one-hot columns together: the Gini impurity of the labels."""
+    assert batch.node_labels is not None
+    _, counts = np.unique(label_codes(batch.node_labels), return_counts=True)
+    return 1.0 - float(((counts / counts.sum()) ** 2).sum())
