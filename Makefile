@@ -18,7 +18,7 @@ test: check ## linters, types and all tests
 test-gpu: $(VENV)/.gpu ## the tests that need an NVIDIA GPU
 	$(BIN)/python -m pytest -m gpu
 
-fuzz: $(VENV)/.dev ## read thousands of damaged files of every format (about 15 minutes)
+fuzz: $(VENV)/.dev ## read thousands of damaged files of every format (9 minutes of one core)
 	cd tests && ../$(BIN)/python -m fuzz
 
 check: check-lint check-format check-types ## linters and types
