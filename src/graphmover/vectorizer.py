@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 #: The root mean square length of a vector: with it, heads that expect columns of variance 1, such
 #: as logistic regression with C = 1, regularise as they should.
-_LENGTH = 20.0
+_LENGTH = 30.0
 
 _SETTINGS = ("device", "n_jobs", "verbose")
 

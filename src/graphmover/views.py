@@ -29,9 +29,11 @@ _LABELS_WITH_STRUCTURE = 3.0
 #: What it costs to match nodes of different refined labels, in distances of typical nodes.
 _LABEL_SHARE = 0.25
 
-#: The weights of the views. Where nodes have attributes, these matter most.
-_WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "sizes": 0.2}
-_WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "labels": 0.2, "sizes": 0.2}
+#: The weights of the views. Attributes matter most where nodes have them: they are compared
+#: together with labels, and without labels degrees stand beside them.
+_WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "sizes": 0.1}
+_WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "sizes": 0.1}
+_WEIGHTS_WITH_ATTRIBUTES_ALONE = {"attributes": 1.0, "labels": 0.2, "sizes": 0.1}
 
 
 class View(NamedTuple):
@@ -59,6 +61,8 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
     if batch.node_attributes is not None and batch.node_attributes.shape[1]:
         found["attributes"] = _attributes(batch, n_components)
         weights = _WEIGHTS_WITH_ATTRIBUTES
+        if batch.node_labels is None:
+            weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
     return [View(name, found[name], weight) for name, weight in weights.items()]
 
 

@@ -75,11 +75,10 @@ class Method:
         _require_grid(self.name, self.grid)
         if self.n_components is not None:
             require_integer("n_components", self.n_components, least=1)
-        if self.embedding.max_random_nodes is None or None in self.grid.get("max_random_nodes", ()):
+        if self.embedding.spread_anchors:
             raise ValueError(
-                f"{self.name!r} has max_random_nodes=None, but folds share random graphs only if "
-                f"those have at most max_random_nodes nodes: evaluate a scikit-learn pipeline that "
-                f"starts with the embedding"
+                f"{self.name!r} has spread_anchors=True, but folds share random graphs, which are "
+                f"drawn uniformly: evaluate a scikit-learn pipeline that starts with the embedding"
             )
         space = self.search_space
         for (*_, last), gamma in product(space.stacks, space.gammas):
