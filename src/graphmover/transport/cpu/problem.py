@@ -209,23 +209,8 @@ def fill_all_costs(lanes, p, scaling, costs):
         fill_costs(lanes, p, nodes, p.sinks, block, scaling, costs, block)
 
 
-@njit(**JIT_INLINE)
-def scale_to_common_total(pair, supply, demand):
-    """Supplies and demands as integers with the same total, which is returned."""
-    here, there = pair.sources.totals[pair.g], pair.sinks.totals[pair.r]
-    divisor, rest = here, there
-    while rest:
-        divisor, rest = rest, divisor % rest
-    exact = there // divisor <= MAX_COMMON_TOTAL // here
-    total = here * (there // divisor) if exact else ROUNDED_TOTAL
-    sources, g, sinks, r = pair
-    _scale(sources.masses, sources.offsets[g], sources.offsets[g + 1], here, total, exact, supply)
-    _scale(sinks.masses, sinks.offsets[r], sinks.offsets[r + 1], there, total, exact, demand)
-    return total
-
-
 @njit(**JIT_NO_ALLOCATION)
-def _scale(masses, first, last, mass, total, exact, out):
+def scale_masses(masses, first, last, mass, total, exact, out):
     """Where it is not exact, one unit for every node, the rest by rounded running sums.
 
     So no mass vanishes, and their sum is exact.
@@ -239,3 +224,20 @@ def _scale(masses, first, last, mass, total, exact, out):
             upto = int(running / mass * rest)
             out[i - first] = 1 + upto - below
             below = upto
+
+
+@njit(**JIT_INLINE)
+def scale_to_common_total(pair, supply, demand):
+    """Supplies and demands as integers with the same total, which is returned."""
+    here, there = pair.sources.totals[pair.g], pair.sinks.totals[pair.r]
+    divisor, rest = here, there
+    while rest:
+        divisor, rest = rest, divisor % rest
+    exact = there // divisor <= MAX_COMMON_TOTAL // here
+    total = here * (there // divisor) if exact else ROUNDED_TOTAL
+    sources, g, sinks, r = pair
+    scale_masses(
+        sources.masses, sources.offsets[g], sources.offsets[g + 1], here, total, exact, supply
+    )
+    scale_masses(sinks.masses, sinks.offsets[r], sinks.offsets[r + 1], there, total, exact, demand)
+    return total

@@ -1,14 +1,18 @@
-"""The solver for more than 32 sinks and at most twice as many sources: the network simplex.
+"""The network simplex: for large problems, and for those on which augmenting paths take too long.
 
-Where neither side is small, augmenting paths get in each other's way, and a spanning tree does
-better (Ahuja, Magnanti and Orlin 1993, chapter 11).
+Paths get in each other's way where neither side is small, or where many sources are equally far
+from every sink, as on two lines that cross. A spanning tree does better there (Ahuja, Magnanti and
+Orlin 1993, chapter 11).
 
 The tree. A basis of the problem is a spanning tree of all sources and sinks. Only its arcs carry
 flow; the tree determines the flow and, up to a constant, dual prices u_i of the sources and p_j of
-the sinks such that every arc of the tree has the reduced cost C_ij - u_i - p_j = 0.
+the sinks such that every arc of the tree has the reduced cost C_ij - u_i - p_j = 0. The root is a
+sink, so every source has a sink j above it, and its price is C_ij - p_j: only prices of sinks are
+kept. Of many sources few have children, and only these are listed below their sink: what a pivot
+visits depends on the number of sinks, not on that of sources.
 
 Pricing. An arc with a negative reduced cost may enter. Vectors find the best sink of a source.
-Candidate-list pricing: from the best arcs of a number of sources a few pivots are made, the most
+Candidate-list pricing: from the best arcs of some sources a few pivots are made, the most
 negative first; then it is the turn of the next sources. When all have had their turn in vain, the
 flow is optimal.
 
@@ -17,7 +21,11 @@ left. That arc leaves. The subtree that it held is attached by the entering arc 
 dual prices are shifted by the entering arc's reduced cost.
 
 Start. Each source in turn fills its cheapest sinks that still have demand. These become its
-children; its parent is the sink that it does not fill.
+children; its parent is the sink that it does not fill. First come the sources with the largest
+regret: those whose second cheapest sink is much dearer than the cheapest (Vogel's rule).
+
+Many sources. As in `engine.py`, samples of the sources are solved first; their prices make the
+start of the next sample good.
 
 Why it ends. Trees stay strongly feasible (Cunningham 1976): every arc from a source down to a sink
 below it has flow; only arcs that lead up may have none. The start is such a tree, since all masses
@@ -33,7 +41,17 @@ from collections import namedtuple
 import numpy as np
 
 from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION, njit
-from graphmover.transport.cpu.lanes import load, select, splat
+from graphmover.transport.cpu.lanes import (
+    JIT_INLINE,
+    bits,
+    load,
+    lowest_bit,
+    minimum,
+    numbers,
+    select,
+    smallest,
+    splat,
+)
 from graphmover.transport.cpu.problem import (
     FORBIDDEN,
     INFINITE,
@@ -42,17 +60,30 @@ from graphmover.transport.cpu.problem import (
     fill_all_costs,
     in_blocks,
     number_of_bits,
+    scale_masses,
 )
 from graphmover.transport.cpu.solver import at_finer_costs, for_plan, least_sink, over_pairs
 
 #: The most bits of a cost. Prices can sum up as many costs as the tree is deep: fewer bits for more
-#: than 2**12 nodes.
+#: than 2**11 sinks.
 _COST_BITS = 48
 
-#: The length of the candidate list, and how many pivots are made from each. Time hardly depends
-#: on either.
-_CANDIDATES = 64
-_PIVOTS = 16
+#: From how many sources the candidates come, and how many pivots are made with them.
+_CANDIDATES = 32
+_PIVOTS = 8
+
+#: A sample of half the sources is solved first while it has this many times as many as sinks.
+_COARSE = 16
+
+Sample = namedtuple(
+    "Sample",
+    [
+        "n",  # number of its sources
+        "m",  # number of sinks
+        "stride",  # the length of a row of costs
+        "step",  # its sources are every step-th of all
+    ],
+)
 
 #: The nodes of the tree are numbered: sources from 0, sinks from n.
 State = namedtuple(
@@ -61,13 +92,15 @@ State = namedtuple(
         "cost",  # (n * stride,) C_ij as float64
         "integer_cost",  # (n * stride,) C_ij as integers
         "supply",  # (n,) a_i
-        "demand",  # (stride,) b_j; while starting, what is left of it
+        "demand",  # (stride,) b_j
+        "left",  # (stride,) what is left of the sample's demands while starting
+        "regret",  # (n,) how much dearer the second cheapest sink is
+        "order",  # (n,) the sources by regret
         "price",  # (stride,) p_j
-        "source_price",  # (n,) u_i
         "parent",  # (n + m,) the node above; -1 at the root
         "flow",  # (n + m,) F_ij on the arc between a node and its parent
-        "depth",  # (n + m,) number of arcs up to the root
-        "child",  # (n + m,) the first child, or -1
+        "depth",  # (n + m,) number of arcs up to the root, except of sources without children
+        "child",  # (n + m,) the first child that is a sink or has children, or -1
         "previous",  # (n + m,) the sibling before, or -1
         "next",  # (n + m,) the sibling after, or -1
         "candidates",  # (2, _CANDIDATES) sources and sinks of arcs that may enter
@@ -96,8 +129,10 @@ def _state(lanes, n, m):
         integer_cost=np.empty(n * stride, np.int64),
         supply=np.empty(n, np.int64),
         demand=np.zeros(stride, np.int64),
+        left=np.zeros(stride, np.int64),
+        regret=np.empty(n, np.int64),
+        order=np.empty(n, np.int64),
         price=np.zeros(stride, np.int64),
-        source_price=np.empty(n, np.int64),
         parent=np.empty(n + m, np.int64),
         flow=np.empty(n + m, np.int64),
         depth=np.empty(n + m, np.int64),
@@ -111,7 +146,7 @@ def _state(lanes, n, m):
 
 @njit(**JIT_NO_ALLOCATION)
 def _cost_bits(n, m):
-    return min(_COST_BITS, 60 - number_of_bits(n + m))
+    return min(_COST_BITS, 60 - number_of_bits(2 * m))
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -119,8 +154,16 @@ def _solve(lanes, p, units, total, s):
     n, m = p.n, p.sinks.m
     scaling = Scaling(units, _cost_bits(n, m), 0)
     fill_all_costs(lanes, p, scaling, Costs(s.cost, s.integer_cost))
-    _start(lanes, n, m, s)
-    _optimise(lanes, n, m, s)
+    for j in range(m):
+        s.price[j] = 0
+    step = 1
+    while n >= 2 * step * _COARSE * m:
+        step *= 2
+    while step > 0:
+        sample = Sample((n + step - 1) // step, m, p.sinks.stride, step)
+        _start(lanes, sample, total, s)
+        _optimise(lanes, sample, s)
+        step //= 2
     return _flow_cost(n, m, p.sinks.stride, s)
 
 
@@ -140,45 +183,55 @@ _plan = for_plan(_state, _distance, _write_flows)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _start(lanes, n, m, s):
-    """Send each source in turn to its cheapest sinks that still have demand."""
-    stride = in_blocks(lanes, m)
+def _start(lanes, sample, total, s):
+    """Send each source in turn to its cheapest sinks that still have demand.
+
+    Prices say which are cheap; the tree then makes new ones.
+    """
+    n, m, stride, step = sample
     for node in range(n + m):
         s.parent[node] = s.child[node] = -1
-    for j in range(stride):
-        s.price[j] = 0 if j < m else -FORBIDDEN
-    root = n
+    for j in range(m, stride):
+        s.price[j] = -FORBIDDEN
+    supply = 0
     for i in range(n):
-        left = s.supply[i]
-        j = _cheapest_sink(lanes, stride, i, s)
+        supply += s.supply[i * step]
+        s.regret[i] = _regret(lanes, sample, i, s)
+        s.order[i] = i
+    scale_masses(s.demand, 0, m, total, supply, step == 1, s.left)
+    _sort_by_regret(n, s)
+    root = n
+    for at in range(n):
+        i = s.order[at]
+        left = s.supply[i * step]
+        j = _cheapest_sink(lanes, sample, i, s)
         # At the very end supply and demand run out together: that sink is the root.
-        while left > 0 and s.demand[j] <= left and not (i == n - 1 and s.demand[j] == left):
-            _attach(n + j, i, s.demand[j], s)
-            left -= s.demand[j]
+        while left > 0 and s.left[j] <= left and not (at == n - 1 and s.left[j] == left):
+            _attach_sink(n + j, i, s.left[j], s)
+            left -= s.left[j]
             s.price[j] = -FORBIDDEN
-            j = _cheapest_sink(lanes, stride, i, s)
-        _attach(i, n + j, left, s)
-        s.demand[j] -= left
+            j = _cheapest_sink(lanes, sample, i, s)
+        _attach_source(i, n + j, left, s)
+        s.left[j] -= left
         root = n + j
     s.depth[root] = 0
     s.price[root - n] = 0
     node = _next_in_preorder(root, root, s)
     while node >= 0:
         s.depth[node] = s.depth[s.parent[node]] + 1
-        i, j = _ends(n, node, s)
-        if node < n:
-            s.source_price[i] = s.integer_cost[i * stride + j] - s.price[j]
-        else:
-            s.price[j] = s.integer_cost[i * stride + j] - s.source_price[i]
+        if node >= n:
+            i, j = s.parent[node], node - n
+            s.price[j] = _cost(sample, i, j, s) - _source_price(sample, i, s)
         node = _next_in_preorder(root, node, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _cheapest_sink(lanes, stride, i, s):
+def _cheapest_sink(lanes, sample, i, s):
     """The sink with the least C_ij - p_j."""
     least, where = splat(lanes, INFINITE), splat(lanes, 0)
-    for block in range(0, stride, len(lanes)):
-        reduced = load(lanes, s.integer_cost, i * stride + block) - load(lanes, s.price, block)
+    row = i * sample.step * sample.stride
+    for block in range(0, sample.stride, len(lanes)):
+        reduced = load(lanes, s.integer_cost, row + block) - load(lanes, s.price, block)
         better = reduced < least
         least = select(better, reduced, least)
         where = select(better, splat(lanes, block), where)
@@ -186,15 +239,46 @@ def _cheapest_sink(lanes, stride, i, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _optimise(lanes, n, m, s):
+def _regret(lanes, sample, i, s):
+    """How much dearer the second cheapest sink is than the cheapest."""
+    least = second = splat(lanes, INFINITE)
+    row = i * sample.step * sample.stride
+    for block in range(0, sample.stride, len(lanes)):
+        reduced = load(lanes, s.integer_cost, row + block) - load(lanes, s.price, block)
+        second = minimum(second, select(reduced < least, least, reduced))
+        least = minimum(least, reduced)
+    cheapest = smallest(least)
+    lane = lowest_bit(bits(least == splat(lanes, cheapest)))
+    others = select(numbers(lanes) == splat(lanes, lane), second, least)
+    return smallest(others) - cheapest
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _sort_by_regret(n, s):
+    """Sort the order of the sources by Shell's method, the largest regret first."""
+    gap = 1
+    while gap < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for last in range(gap, n):
+            i, at = s.order[last], last
+            while at >= gap and s.regret[s.order[at - gap]] < s.regret[i]:
+                s.order[at] = s.order[at - gap]
+                at -= gap
+            s.order[at] = i
+        gap //= 3
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _optimise(lanes, sample, s):
     """Pivot until no arc has a negative reduced cost."""
-    stride = in_blocks(lanes, m)
+    n = sample.n
     i = 0
     while True:
         count = turns = 0
-        while count < _CANDIDATES and turns < n:
-            j = _cheapest_sink(lanes, stride, i, s)
-            if s.integer_cost[i * stride + j] < s.source_price[i] + s.price[j]:
+        while turns < n and (turns < _CANDIDATES or count == 0):
+            j = _cheapest_sink(lanes, sample, i, s)
+            if _gain(sample, i, j, s) > 0:
                 s.candidates[0, count] = i
                 s.candidates[1, count] = j
                 count += 1
@@ -203,14 +287,14 @@ def _optimise(lanes, n, m, s):
         if count == 0:
             return
         for _ in range(_PIVOTS):
-            count, best, gain = _best_candidate(count, stride, s)
+            count, best, gain = _best_candidate(sample, count, s)
             if count == 0:
                 break
             _pivot(n, s.candidates[0, best], n + s.candidates[1, best], gain, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _best_candidate(count, stride, s):
+def _best_candidate(sample, count, s):
     """Keep the candidates that may still enter: how many, which is best, what it gains.
 
     The gain of an arc is its reduced cost, negated.
@@ -218,7 +302,7 @@ def _best_candidate(count, stride, s):
     kept = best = most = 0
     for at in range(count):
         i, j = s.candidates[0, at], s.candidates[1, at]
-        gain = s.source_price[i] + s.price[j] - s.integer_cost[i * stride + j]
+        gain = _gain(sample, i, j, s)
         if gain > 0:
             s.candidates[0, kept] = i
             s.candidates[1, kept] = j
@@ -234,10 +318,10 @@ def _pivot(n, source, sink, gain, s):
     top, leaving, amount = _leaving_arc(n, source, sink, s)
     below_source = _push_flow(n, source, sink, top, leaving, amount, s)
     if below_source:
-        _reattach_path(source, sink, leaving, amount, s)
+        _reattach_path(n, source, sink, leaving, amount, s)
         _shift_prices(n, source, -gain, s)
     else:
-        _reattach_path(sink, source, leaving, amount, s)
+        _reattach_path(n, sink, source, leaving, amount, s)
         _shift_prices(n, sink, gain, s)
 
 
@@ -249,6 +333,7 @@ def _leaving_arc(n, source, sink, s):
     the top. Flow shrinks where it meets an arc head-on: on the way down, between a source and the
     sink above it; on the way up, between a sink and the source above it.
     """
+    s.depth[source] = s.depth[s.parent[source]] + 1  # a leaf's is not kept up to date
     down, up = source, sink
     leaving_down = leaving_up = -1
     least_down = least_up = INFINITE
@@ -283,12 +368,19 @@ def _push_flow(n, source, sink, top, leaving, amount, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _reattach_path(node, parent, last, flow, s):
+def _reattach_path(n, node, parent, last, flow, s):
     """Attach a node to a new parent; reverse the path from it up to the last node."""
     while True:
         above, carried = s.parent[node], s.flow[node]
-        _detach(node, s)
-        _attach(node, parent, flow, s)
+        if node < n:
+            if s.child[node] >= 0:
+                _unlink(node, s)
+            _attach_source(node, parent, flow, s)
+        else:
+            _unlink(node, s)
+            if s.child[above] < 0:
+                _unlink(above, s)
+            _attach_sink(node, parent, flow, s)
         if node == last:
             return
         node, parent, flow = above, node, carried
@@ -300,17 +392,33 @@ def _shift_prices(n, top, by, s):
     node = top
     while node >= 0:
         s.depth[node] = s.depth[s.parent[node]] + 1
-        if node < n:
-            s.source_price[node] += by
-        else:
+        if node >= n:
             s.price[node - n] -= by
         node = _next_in_preorder(top, node, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _attach(node, parent, flow, s):
-    s.parent[node] = parent
+def _attach_source(i, sink, flow, s):
+    """Attach source i to a sink; it is linked there only if it has children itself."""
+    s.parent[i] = sink
+    s.flow[i] = flow
+    if s.child[i] >= 0:
+        _link(i, s)
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _attach_sink(node, source, flow, s):
+    s.parent[node] = source
     s.flow[node] = flow
+    if s.child[source] < 0 and s.parent[source] >= 0:
+        _link(source, s)
+    _link(node, s)
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _link(node, s):
+    """Make a node the first child of its parent."""
+    parent = s.parent[node]
     s.previous[node] = -1
     s.next[node] = s.child[parent]
     if s.child[parent] >= 0:
@@ -319,7 +427,7 @@ def _attach(node, parent, flow, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _detach(node, s):
+def _unlink(node, s):
     before, after = s.previous[node], s.next[node]
     if before >= 0:
         s.next[before] = after
@@ -339,6 +447,24 @@ def _next_in_preorder(top, node, s):
             return s.next[node]
         node = s.parent[node]
     return -1
+
+
+@njit(**JIT_INLINE)
+def _cost(sample, i, j, s):
+    return s.integer_cost[i * sample.step * sample.stride + j]
+
+
+@njit(**JIT_INLINE)
+def _source_price(sample, i, s):
+    """The dual price u_i, by the arc from source i to its parent."""
+    j = s.parent[i] - sample.n
+    return _cost(sample, i, j, s) - s.price[j]
+
+
+@njit(**JIT_INLINE)
+def _gain(sample, i, j, s):
+    """The reduced cost of an arc, negated."""
+    return _source_price(sample, i, s) + s.price[j] - _cost(sample, i, j, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
