@@ -1,6 +1,7 @@
 """Exact transport on one thread: graphmover against what else solves it exactly.
 
     python benchmarks/transport.py                # the shapes, real problems where there is data
+    python benchmarks/transport.py hard           # points on lines and circles, in far clusters
     python benchmarks/transport.py growth threads # how time grows, what a second thread gives
 
 graphmover's time includes the costs and the merging of equal nodes. POT's compiled core
@@ -287,6 +288,89 @@ def label_problem(a: Any, b: Any) -> Given:
     return Given(supply, demand, a.points, b.points, costs)
 
 
+HARD_SHAPES = [(30, 30), (75, 30), (300, 30), (3000, 30), (200, 40), (3000, 40)]
+HARD_SHAPES += [(500, 200), (1000, 300), (3000, 300), (400, 400)]
+HARD_KINDS = ["crossing lines", "oblique lines", "one line", "line and plane", "linked circles"]
+HARD_KINDS += ["concentric circles", "far clusters", "grid", "cube"]
+
+
+def hard_points(rng: np.random.Generator, kind: str, n: int, m: int) -> tuple[Any, Any]:
+    """Draw sources and sinks on which augmenting paths get in each other's way."""
+    x, y = np.zeros((n, 3)), np.zeros((m, 3))
+    x[:, 0], y[:, 1] = rng.random(n) - 0.5, rng.random(m) - 0.5
+    if kind == "oblique lines":
+        x, y = ((rng.random((k, 1)) - 0.5) * rng.normal(size=3) for k in (n, m))
+        y += 0.1
+    elif kind == "one line":
+        y = y[:, [1, 0, 2]]
+    elif kind == "line and plane":
+        y[:, 2] = rng.random(m) - 0.5
+    elif kind in ("linked circles", "concentric circles"):
+        there, here = 2 * np.pi * rng.random(n), 2 * np.pi * rng.random(m)
+        x = np.column_stack([np.cos(there), np.sin(there), np.zeros(n)])
+        y = np.column_stack([np.cos(here), np.sin(here), np.zeros(m)]) / 2
+        if kind == "linked circles":
+            y = 2 * y[:, [0, 2, 1]] + [1, 0, 0]
+    elif kind == "far clusters":
+        x, y = 0.01 * rng.normal(size=(n, 3)), 0.01 * rng.normal(size=(m, 3)) + [1, 0, 0]
+    elif kind == "grid":
+        x, y = rng.integers(0, 20, (n, 3)) / 1.0, rng.integers(0, 20, (m, 3)) / 1.0
+    elif kind == "cube":
+        x, y = rng.random((n, 6)), rng.random((m, 6))
+    return x, y
+
+
+def hard(rounds: int) -> None:
+    """Print ratios to emd_c for kinds of points and of masses."""
+    rng = np.random.default_rng(0)
+    masses = [
+        lambda k: np.ones(k, np.int64),
+        lambda k: rng.integers(1, 1001, k),
+        lambda k: (10 * (1 + rng.pareto(1, k))).clip(max=10**7).astype(np.int64),
+    ]
+    print("Ratios to emd_c for equal masses / masses 1 to 1000 / heavy-tailed masses.\n")
+    print(f"| n x m | {' | '.join(HARD_KINDS)} |\n|---{'|---' * len(HARD_KINDS)}|")
+    ratios = []
+    for n, m in HARD_SHAPES:
+        count = max(1, min(8, int((400_000 / (n * m)) ** 0.5)))
+        cells = []
+        for kind in HARD_KINDS:
+            row = []
+            for of_masses in masses:
+                sides = zip(*(hard_points(rng, kind, n, m) for _ in range(count)), strict=True)
+                x, y = (
+                    gm.NodeEmbeddings(
+                        np.concatenate(points),
+                        of_masses(count * size),
+                        np.arange(count + 1) * size,
+                    )
+                    for points, size in zip(sides, (n, m), strict=True)
+                )
+                row.append(ratio_to_emd_c(x, y, rounds))
+            ratios += row
+            cells.append(" / ".join(f"{ratio:.1f}" for ratio in row))
+        print(f"| {n}x{m} | {' | '.join(cells)} |", flush=True)
+    mean = np.exp(np.mean(np.log(ratios)))
+    print(f"\ntimes emd_c: geometric mean {mean:.1f}, least {min(ratios):.1f}\n")
+
+
+def ratio_to_emd_c(x: Any, y: Any, rounds: int) -> float:
+    """How many times longer emd_c takes, by the time of the engine with merging."""
+    given = problems(x, y, np.ndindex(len(x), len(y)))
+    out = np.empty((len(x), len(y)))
+
+    def engine() -> None:
+        _cpu.distances(*(_cpu.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)), out)
+
+    engine()
+    theirs = np.reshape([by_emd_c(problem) for problem in given], out.shape)
+    assert np.abs(out / theirs - 1).max() < 1e-9
+    return median(
+        seconds(lambda: [by_emd_c(problem) for problem in given], 0) / seconds(engine, 0)
+        for _ in range(rounds)
+    )
+
+
 def growth(rounds: int) -> None:
     rng = np.random.default_rng(0)
     print("| n x m | us | exponent since the first |\n|---|---|---|")
@@ -341,6 +425,7 @@ SECTIONS = {
     "real": real,
     "pairs": pairs_of_graphs,
     "tree": tree,
+    "hard": hard,
     "growth": growth,
     "threads": threads,
 }

@@ -32,8 +32,14 @@ integers. Lengths are integers too, and every arc adds one in the low bits, so e
 positive length, and a search ends after at most m rounds. Equal costs, equal points and degenerate
 masses can therefore neither stall it nor make it cycle.
 
-Balanced sides. With more than 32 sinks and at most twice as many sources, the network simplex
-takes over (`simplex.py`).
+Giving up. On some problems paths get in each other's way, and most carry little: sources on one
+line and sinks on another that crosses it, for one. So the solvers count the rows of costs and arcs
+that they read, and give a problem up, with the distance NaN, when they have read more than easy
+problems of its size need. The network simplex (`simplex.py`) then solves it from the beginning. A
+count, unlike a clock, makes the same choice for a pair every time.
+
+Large problems. With more than 32 sinks, the network simplex takes a problem at once if there are at
+most twice as many sources, or very many.
 
 Many sources. While n is much larger than m, the problem is coarsened: every second source is
 solved first, and so on down. The prices found there start the larger problem, in which few sources
@@ -42,6 +48,8 @@ is settled at once.
 """
 
 from __future__ import annotations
+
+from math import isnan, nan
 
 import numpy as np
 from numba import typeof
@@ -58,8 +66,10 @@ from graphmover.transport.ground import default_ground_distance
 _WIDTHS = (8, 16, 32)
 _BLOCK = 8
 
-#: With at most this many sources per sink, the network simplex is faster than paths.
+#: With more than 32 sinks, paths are faster than the network simplex where there are more than this
+#: many sources per sink, and at most this many arcs.
 _BALANCED = 2
+_MOST_ARCS = 1 << 16
 
 __all__ = ["distances", "plan", "prepare"]
 
@@ -67,9 +77,9 @@ __all__ = ["distances", "plan", "prepare"]
 _PURPOSES = {
     _few_sinks.distances: "for up to {} sinks",
     _many_sinks.distances: f"for more than {_WIDTHS[-1]} sinks",
-    _simplex.distances: f"for balanced sides of more than {_WIDTHS[-1]}",
+    _simplex.distances: "for large or hard problems",
     _many_sinks.plan: "for plans",
-    _simplex.plan: "for plans of balanced sides",
+    _simplex.plan: "for large or hard plans",
 }
 
 _loaded: set[tuple[object, int]] = set()
@@ -94,19 +104,23 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     fewest = m if ties else m + 1
     below = np.full_like(m, n.max(initial=0) + 1)
     unbalanced = np.clip(_BALANCED * m + 1, fewest, below)
+    large = np.clip(_MOST_ARCS // np.maximum(m, 1) + 1, unbalanced, below)
 
-    def run(solver, width, chosen, fewest, below):
+    def run(solver, width, chosen, fewest, below, given_up=False):
         below = np.where(chosen, below, fewest)
         if (np.searchsorted(n, fewest) < np.searchsorted(n, below)).any():
-            pairs = Pairs(fewest, below)
+            pairs = Pairs(fewest, below, given_up)
             _run(solver.distances, width, pairs, ground, sources, sinks, swapped, out)
 
     above = 0
     for width in _WIDTHS:
         run(_few_sinks, width, (above < m) & (m <= width), fewest, below)
         above = width
+    run(_many_sinks, _BLOCK, m > above, unbalanced, large)
     run(_simplex, _BLOCK, m > above, fewest, unbalanced)
-    run(_many_sinks, _BLOCK, m > above, unbalanced, below)
+    run(_simplex, _BLOCK, m > above, large, below)
+    if np.isnan(out).any():
+        run(_simplex, _BLOCK, m > 0, fewest, below, given_up=True)
 
 
 def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=None):
@@ -119,8 +133,12 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
-    solver = _simplex if len(points) <= _BALANCED * len(sink_points) else _many_sinks
-    return out, _run(solver.plan, _BLOCK, ground, sources, sinks, out)
+    cost = nan
+    if _BALANCED * len(sink_points) < len(points) and out.size <= _MOST_ARCS:
+        cost = _run(_many_sinks.plan, _BLOCK, ground, sources, sinks, out)
+    if isnan(cost):
+        cost = _run(_simplex.plan, _BLOCK, ground, sources, sinks, out)
+    return out, cost
 
 
 def _run(kernel, width, *arguments):

@@ -7,6 +7,7 @@ they hold its number of arcs and its last parent, in a cost and a price they are
 from __future__ import annotations
 
 from collections import namedtuple
+from math import nan
 
 import numpy as np
 
@@ -45,6 +46,10 @@ _COARSE = 16
 #: The costs of this many sources are computed at a time.
 _AT_A_TIME = 64
 
+#: How many numbers may be read, in rows of costs and arcs, for each source and sink before the
+#: problem is given up.
+_PATIENCE = 256
+
 State = namedtuple(
     "State",
     [
@@ -62,6 +67,7 @@ State = namedtuple(
         "price",  # (W,) p_j
         "start_price",  # (W,) p_j when the sources were assigned
         "path",  # (W,) length of the shortest path from an excess sink, its arcs and parent
+        "patience",  # (1,) how many more rows of costs or arcs may be read
     ],
 )
 
@@ -91,6 +97,7 @@ def _state(lanes, n, m):
         price=np.zeros(stride, np.int64),
         start_price=np.zeros(stride, np.int64),
         path=np.zeros(stride, np.int64),
+        patience=np.zeros(1, np.int64),
     )
 
 
@@ -103,6 +110,7 @@ def _cost_bits(n, m):
 def _solve(lanes, p, units, total, s):
     """Solve ever larger samples of the sources, each from the prices of the one before."""
     n, m = p.n, p.sinks.m
+    s.patience[0] = _PATIENCE * n * m // len(lanes)
     for k in range(m):
         s.price[k] = 0
     step, reach = 1, INFINITE
@@ -113,11 +121,15 @@ def _solve(lanes, p, units, total, s):
     while step > 1:
         _share_demand(n, step, m, total, s)
         _, moved = _solve_sample(lanes, p, step, reach, units, s)
+        if s.patience[0] < 0:
+            return nan
         reach = min(moved + moved // 4, INFINITE)
         step //= 2
     for k in range(m):
         s.sample_demand[k] = s.demand[k]
     settled, _ = _solve_sample(lanes, p, 1, reach, units, s)
+    if s.patience[0] < 0:
+        return nan
     return settled + flow_cost(len(lanes), m, s)
 
 
@@ -155,7 +167,7 @@ def _solve_sample(lanes, p, step, reach, units, s):
             s.price[k] = 0
         settled = _assign(lanes, p, step, reach, units, s)
         moved = _price_movement(m, s) if _balance(lanes, m, s) else INFINITE
-        if moved < reach or reach == INFINITE:
+        if moved < reach or reach == INFINITE or s.patience[0] < 0:
             _start_prices_at_zero(m, s)
             return settled, moved
         # The reach was too short: settled sources were in the way, so prices moved too far.
@@ -225,28 +237,41 @@ _augment = along_paths(_has_lost, _mark_lost)
 
 @njit(**JIT_NO_ALLOCATION)
 def _balance(lanes, m, s):
-    """Augment along shortest paths until no sink has a deficit; False if one has no path."""
-    nothing = splat(lanes, 0)
+    """Augment along shortest paths until no sink has a deficit.
+
+    False if a sink has no path, or if there is no patience left.
+    """
+    nothing, patience = splat(lanes, 0), s.patience[0]
     deficits = bits(nothing < load(lanes, s.deficit, 0))
     while deficits:
-        _find_shortest_paths(lanes, m, s)
+        if patience < 0:
+            break
+        patience -= _find_shortest_paths(lanes, m, s)
         lost = 0  # the sinks that have lost a source, as bits
         while deficits:
             sink = lowest_bit(deficits)
             deficits &= deficits - 1
             if s.path[sink] >= INFINITE:
+                s.patience[0] = patience
                 return False
             lost = _augment(lanes, len(lanes), _PARENT, sink, lost, s)
         while lost:
-            _rebuild_arcs(lanes, lowest_bit(lost), s)
+            sink = lowest_bit(lost)
             lost &= lost - 1
+            patience -= s.n_members[sink]
+            _rebuild_arcs(lanes, sink, s)
         deficits = bits(nothing < load(lanes, s.deficit, 0))
-    return True
+    s.patience[0] = patience
+    return patience >= 0
 
 
 @njit(**JIT_NO_ALLOCATION)
 def _find_shortest_paths(lanes, m, s):
-    """Bellman-Ford from all excess sinks; path lengths become prices."""
+    """Bellman-Ford from all excess sinks; path lengths become prices.
+
+    Return how many relaxations it took.
+    """
+    relaxed = 0
     real = (1 << m) - 1
     excess = load(lanes, s.deficit, 0) < splat(lanes, 0)
     start = load(lanes, s.price, 0) | numbers(lanes)
@@ -258,12 +283,14 @@ def _find_shortest_paths(lanes, m, s):
         while frontier:
             j = lowest_bit(frontier)
             frontier &= frontier - 1
+            relaxed += 1
             here = splat(lanes, (s.path[j] & ~_PARENT) + _ARC + j)
             shorter = minimum(shorter, load(lanes, s.arc_cost, j * len(lanes)) + here)
         frontier = bits(shorter < paths) & real
         paths = shorter
         store(s.path, 0, paths)
     store(s.price, 0, paths & splat(lanes, ~_LOW))
+    return relaxed
 
 
 @njit(**JIT_NO_ALLOCATION)

@@ -1,4 +1,4 @@
-"""The solver for more than 32 sinks and many more sources: rows are blocks of vectors in memory.
+"""The solver for more than 32 sinks and more sources: rows are blocks of vectors in memory.
 
 The method is that of `few_sinks.py`, with Dijkstra's algorithm for the paths: rounds over all
 sinks no longer fit registers.
@@ -7,6 +7,7 @@ sinks no longer fit registers.
 from __future__ import annotations
 
 from collections import namedtuple
+from math import nan
 
 import numpy as np
 
@@ -36,6 +37,10 @@ _CLOSED = -(1 << 63)
 #: counting at the most that these bits can hold.
 _ARC_BITS = 6
 _MOST_ARCS = (1 << _ARC_BITS) - 1
+
+#: How many numbers may be read, in rows of costs and arcs, for each source and sink before the
+#: problem is given up.
+_PATIENCE = 60
 
 State = namedtuple(
     "State",
@@ -111,7 +116,8 @@ def _solve(lanes, p, units, total, s):
     for j in range(p.sinks.stride):
         s.deficit[j] = s.demand[j] if j < m else 0
     _assign(lanes, n, m, s)
-    _balance(lanes, m, s)
+    if not _balance(lanes, m, _PATIENCE * n * m // p.sinks.stride, s):
+        return nan
     return flow_cost(p.sinks.stride, m, s)
 
 
@@ -169,8 +175,8 @@ _augment = along_paths(_has_lost, _mark_lost)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _balance(lanes, m, s):
-    """Augment along shortest paths until no sink has a deficit."""
+def _balance(lanes, m, patience, s):
+    """Augment along shortest paths until no sink has a deficit; False if it takes too long."""
     stride, parents = in_blocks(lanes, m), (1 << number_of_bits(m)) - 1
     while True:
         deficits = 0
@@ -178,13 +184,16 @@ def _balance(lanes, m, s):
             s.lost[k] = False
             deficits += s.deficit[k] > 0
         if deficits == 0:
-            return
-        _find_shortest_paths(lanes, m, deficits, s)
+            return True
+        if patience < 0:
+            return False
+        patience -= m + _find_shortest_paths(lanes, m, deficits, s)
         for k in range(m):
             if s.deficit[k] > 0:
                 _augment(lanes, stride, parents, k, 0, s)
         for k in range(m):
             if s.lost[k]:
+                patience -= s.n_members[k]
                 _rebuild_arcs(lanes, m, k, s)
 
 
@@ -192,9 +201,9 @@ def _balance(lanes, m, s):
 def _find_shortest_paths(lanes, m, deficits, s):
     """Dijkstra from all excess sinks until every deficit sink is reached; update the prices.
 
-    Arcs have their reduced costs, which are never negative.
+    Arcs have their reduced costs, which are never negative. Return how many sinks were reached.
     """
-    j = 0
+    j = reached = 0
     for k in range(in_blocks(lanes, m)):
         s.tentative[k] = INFINITE if k < m else _CLOSED
         s.path[k] = INFINITE
@@ -203,6 +212,7 @@ def _find_shortest_paths(lanes, m, deficits, s):
     while True:
         s.path[j] = s.tentative[j]
         s.tentative[j] = _CLOSED
+        reached += 1
         if s.deficit[j] > 0:
             deficits -= 1
             if deficits == 0:
@@ -212,6 +222,7 @@ def _find_shortest_paths(lanes, m, deficits, s):
     farthest = s.path[j] & ~low
     for k in range(m):
         s.price[k] += min(s.path[k] & ~low, farthest)
+    return reached
 
 
 @njit(**JIT_NO_ALLOCATION)

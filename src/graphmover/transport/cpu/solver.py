@@ -5,7 +5,8 @@ A solver brings
 - ``make_state(lanes, n, m)``, which allocates its tables for problems of up to n sources and m
   sinks, among them ``supply`` and ``demand``;
 - ``cost_bits(n, m)``, how many bits its integer costs may have;
-- ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow.
+- ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow, or NaN
+  if it has given up, for another solver to take over.
 
 The functions below put these together when they are compiled. Numba caches on disk what each
 solver's own module defines, with all that is compiled into it, so these parts need no cache of
@@ -16,6 +17,7 @@ inlined first.
 from __future__ import annotations
 
 from collections import namedtuple
+from math import isnan, nan
 
 import numpy as np
 
@@ -42,6 +44,7 @@ Pairs = namedtuple(
     [
         "fewest",  # (graphs,) each graph of sinks is paired with graphs of at least this many
         "below",  # (graphs,) and fewer than this many sources; with none where the range is empty
+        "given_up",  # only those that another solver has given up: their distance is NaN
     ],
 )
 
@@ -65,6 +68,8 @@ def at_finer_costs(cost_bits, solve, least_bound):
             total = scale_to_common_total(pair, state.supply, state.demand)
             units = units_per_cost(bound, n_bits)
             found = solve(lanes, problem, units, total, state) / total
+            if isnan(found):
+                return nan
             bound = finer_bound(bound, found, total, n_bits)
         return found
 
@@ -86,11 +91,11 @@ def over_pairs(make_state, distance):
                 n = sources.offsets[g + 1] - sources.offsets[g]
                 if n < pairs.fewest[r] or n >= pairs.below[r]:
                     continue
-                found = distance(lanes, ground, Pair(sources, g, sinks, r), laid_out, state)
-                if swapped:
-                    out[r, g] = found
-                else:
-                    out[g, r] = found
+                row, column = (r, g) if swapped else (g, r)
+                if pairs.given_up and not isnan(out[row, column]):
+                    continue
+                pair = Pair(sources, g, sinks, r)
+                out[row, column] = distance(lanes, ground, pair, laid_out, state)
 
     @njit(**(JIT | _THIN_PART))
     def allocate_and_fill(lanes, pairs, ground, sources, sinks, swapped, out):
