@@ -120,8 +120,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (len(X), number of columns)
         """
-        batch = as_graph_batch(X)
-        return self._scaled(self._fit(batch), batch)
+        return self._fit(as_graph_batch(X))
 
     def transform(self, X: Any) -> Floats:
         """Return the vectors of graphs, seen or unseen.
@@ -156,7 +155,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             _checked_views(self.views)
 
     def _fit(self, batch: GraphBatch) -> Floats:
-        """Fit the views; return their features, not yet scaled."""
+        """Fit the views and the scales; return the vectors."""
         self.check_parameters()
         if not batch.n_nodes:
             raise ValueError("random graphs are drawn from nodes, but no graph has any")
@@ -179,7 +178,15 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
                 parts.append(transformer.fit_transform(batch))
             fitted.append(View(view.name, transformer, view.weight))
         rows = np.hstack(parts)
-        self._set_fitted(fitted, *_scales(parts, [view.weight for view in views], batch))
+        widths = [part.shape[1] for part in parts]
+        weights = [view.weight for view in views]
+        used = batch.node_counts > 0
+        centres = rows.mean(axis=0) if used.all() else rows[used].mean(axis=0)
+        rows -= centres
+        rows[~used] = 0.0
+        scales = _scales(rows, int(used.sum()), widths, weights)
+        rows *= scales
+        self._set_fitted(fitted, centres, scales)
         return rows
 
     def _set_fitted(self, views: list[View], centres: Floats, scales: Floats) -> None:
@@ -257,24 +264,23 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _scales(parts: list[Floats], weights: list[float], batch: GraphBatch) -> tuple[Floats, Floats]:
-    """Return the centres and scales of all columns.
+def _scales(
+    centred: Floats, n_graphs: int, widths: Sequence[int], weights: Sequence[float]
+) -> Floats:
+    """Return the scales of all columns.
 
-    Columns of one embedding keep their ratio: their products are a kernel. Each view then has its
-    share of the length of a vector.
+    Columns of one view keep their ratio: their products are a kernel. Each view has its share of
+    the length of a vector.
     """
-    used = batch.node_counts > 0
     together = math.sqrt(sum(weight**2 for weight in weights))
-    centres, scales = [], []
-    for part, weight in zip(parts, weights, strict=True):
-        centre = part[used].mean(axis=0)
-        variances = ((part[used] - centre) ** 2).mean(axis=0)
-        length = math.sqrt(variances.sum())
+    scales = []
+    for end, width, weight in zip(np.cumsum(widths), widths, weights, strict=True):
+        part = centred[:, end - width : end]
+        length = math.sqrt(np.einsum("ij,ij->", part, part) / n_graphs)
         # Rounding errors of equal graphs have no scale.
         scale = 1.0 if length < 1e-9 else _LENGTH * weight / together / length
-        centres.append(centre)
-        scales.append(np.full(len(centre), scale))
-    return np.concatenate(centres), np.concatenate(scales)
+        scales.append(np.full(width, scale))
+    return np.concatenate(scales)
 
 
 def _column_names(view: RandomGraphEmbedding | GraphSizes) -> list[str]:
