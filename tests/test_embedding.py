@@ -178,6 +178,7 @@ def test_signature_is_the_contract():
         "use_node_labels": "auto",
         "wl_iterations": 0,
         "wl_depths": "last",
+        "label_weight": 1.0,
         "use_edge_labels": False,
         "spread_anchors": False,
         "partial": False,

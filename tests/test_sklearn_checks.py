@@ -1,9 +1,9 @@
 """scikit-learn's own estimator checks.
 
-They feed matrices of numbers. `RandomGraphEmbedding` and `RandomGraphDistances` refuse these, as
-they should, so the checks run on subclasses that turn each row into a weighted graph and are
-otherwise the estimators themselves: everything but the reading of the input is what users run.
-With that no check is left that cannot apply to graphs. `DistanceFeatures` takes matrices.
+They feed matrices of numbers. `RandomGraphEmbedding`, `RandomGraphDistances` and `GraphVectorizer`
+refuse these, as they should, so the checks run on subclasses that turn each row into a weighted
+graph and are otherwise the estimators themselves: everything but the reading of the input is what
+users run. With that no check is left that cannot apply to graphs. `DistanceFeatures` takes matrices.
 """
 
 import numpy as np
@@ -46,6 +46,10 @@ class EmbeddingOfRows(RowsAsGraphs, gm.RandomGraphEmbedding):
         return super().distances(self._graphs(X, reset=False))
 
 
+class VectorsOfRows(RowsAsGraphs, gm.GraphVectorizer):
+    pass
+
+
 class DistancesOfRows(RowsAsGraphs, gm.RandomGraphDistances):
     pass
 
@@ -61,6 +65,15 @@ def expected_failures(estimator):
     [
         EmbeddingOfRows(n_components=8, random_state=0),
         EmbeddingOfRows(n_components=8, sampling="uniform", gamma=0.5, n_jobs=2, random_state=0),
+        VectorsOfRows(n_components=8, random_state=0),
+        VectorsOfRows(
+            views=[
+                ("points", gm.RandomGraphEmbedding(4)),
+                ("sizes", gm.GraphSizes(), 0.5),
+            ],
+            n_jobs=2,
+            random_state=0,
+        ),
         DistancesOfRows(n_components=8, random_state=0),
         gm.DistanceFeatures(),
         gm.DistanceFeatures(gamma=0.5, n_components=1),
@@ -72,5 +85,6 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_the_estimator_itself_refuses_a_matrix_of_samples():
-    with pytest.raises(ValueError, match=r"graph 0: .* square"):
-        gm.RandomGraphEmbedding().fit(np.zeros((5, 3)))
+    for estimator in (gm.RandomGraphEmbedding(), gm.GraphVectorizer(), gm.GraphSizes()):
+        with pytest.raises(ValueError, match=r"graph 0: .* square"):
+            estimator.fit(np.zeros((5, 3)))

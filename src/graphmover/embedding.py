@@ -128,6 +128,8 @@ class RandomGraphEmbedding(
     (60, 32)
     """
 
+    _kind_of_model = FittedModel
+
     def __init__(
         self,
         n_components: int = 256,
@@ -196,11 +198,15 @@ class RandomGraphEmbedding(
         -------
         ndarray of shape (len(X), n_components)
         """
-        return self._fit_transform_sharing(as_graph_batch(X), {})
+        return self._features(self._fit(as_graph_batch(X), want_distances=True))
 
-    def _fit_transform_sharing(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
-        """Do what `fit_transform` does, with nodes that other embeddings have embedded."""
-        return self._features(self._fit(batch, want_distances=True, embedded=embedded))
+    def _fit_transform_as_view(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
+        """Do what `fit_transform` does as one of several embeddings.
+
+        Nodes that others have embedded are used again, and what is not used, or lacks nodes, is not
+        for one of them to warn about.
+        """
+        return self._features(self._fit(batch, want_distances=True, embedded=embedded, warn=False))
 
     def transform(self, X: Any) -> Floats:
         """Embed graphs, seen or unseen.
@@ -261,14 +267,16 @@ class RandomGraphEmbedding(
         *,
         want_distances: bool,
         embedded: dict[object, Any] | None = None,
+        warn: bool = True,
     ) -> Floats:
         """Algorithm 2 and lines 1-5 of Algorithm 1; without distances the result is empty.
 
         ``embedded`` are nodes of the same graphs, by recipe: those of this one are added.
         """
         self.check_parameters()
-        warn_about_empty_graphs(batch)
-        warn_about_unused(batch, self.get_params(deep=False))
+        if warn:
+            warn_about_empty_graphs(batch)
+            warn_about_unused(batch, self.get_params(deep=False))
         rng = random_generator(self.random_state)
         backend = backend_for(self.device, len(batch) * self.n_components)
         along = self.use_edge_labels
@@ -385,8 +393,7 @@ class RandomGraphEmbedding(
 
     @classmethod
     def _from_fitted_model(cls, model: FittedModel | FittedViews) -> Self:
-        if not isinstance(model, FittedModel):
-            raise ValueError("it is a model of GraphVectorizer: load it with that class")
+        assert isinstance(model, FittedModel)
         embedding = cls(**model.parameters)
         embedding.check_parameters()
         partial = bool(embedding.partial)

@@ -38,8 +38,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
     Puts several embeddings side by side, each with random graphs and a gamma of its own: labels
     at all depths of Weisfeiler-Lehman refinement, counts of them, the structure around nodes,
     attributes averaged over neighbourhoods, sizes. Columns are centred, and views scaled, so that
-    ``make_pipeline(GraphVectorizer(), LogisticRegression(max_iter=1000))``, ``LinearSVC()``,
-    ``Ridge()`` and k-means work as they are.
+    ``make_pipeline(GraphVectorizer(), LogisticRegression(max_iter=1000))``,
+    ``LinearSVC(dual=False)``, ``Ridge()`` and k-means work as they are.
 
     Parameters
     ----------
@@ -78,6 +78,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
     >>> [name for name, _ in model[0].views_]
     ['labels', 'counts', 'structure', 'sizes']
     """
+
+    _kind_of_model = FittedViews
 
     def __init__(
         self,
@@ -137,7 +139,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         batch = as_graph_batch(X)
         warn_about_empty_graphs(batch)
-        return self._features_of_batch(batch)
+        return self._rows_of_batch(batch, "embedding graphs" if self.verbose else None)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: the view's, and a number or name within it."""
@@ -157,6 +159,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
     def _fit(self, batch: GraphBatch) -> Floats:
         """Fit the views and the scales; return the vectors."""
         self.check_parameters()
+        warn_about_empty_graphs(batch)
         if not batch.n_nodes:
             raise ValueError("random graphs are drawn from nodes, but no graph has any")
         if isinstance(self.views, str):
@@ -173,7 +176,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
                 transformer.set_params(**{name: getattr(self, name) for name in _SETTINGS})
                 if transformer.random_state is None:
                     transformer.set_params(random_state=seed)
-                parts.append(transformer._fit_transform_sharing(batch, nodes))
+                parts.append(transformer._fit_transform_as_view(batch, nodes))
             else:
                 parts.append(transformer.fit_transform(batch))
             fitted.append(View(view.name, transformer, view.weight))
@@ -201,6 +204,9 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         return rows
 
     def _features_of_batch(self, batch: GraphBatch) -> Floats:
+        return self._rows_of_batch(batch, None)
+
+    def _rows_of_batch(self, batch: GraphBatch, progress: str | None) -> Floats:
         embeddings = [view for _, view in self.views_ if isinstance(view, RandomGraphEmbedding)]
         rows = features_of_graphs(
             batch,
@@ -208,7 +214,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             [embedding._features for embedding in embeddings],
             device=self.device,
             n_jobs=self.n_jobs,
-            progress="embedding graphs" if self.verbose else None,
+            progress=progress,
         )
         parts = iter(rows)
         both = [
@@ -236,18 +242,19 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
 
     @classmethod
     def _from_fitted_model(cls, model: FittedModel | FittedViews) -> Self:
-        if not isinstance(model, FittedViews):
-            raise ValueError("it is a model of RandomGraphEmbedding: load it with that class")
-        views = [
-            View(
-                view.name,
-                GraphSizes()
-                if view.model is None
-                else RandomGraphEmbedding._from_fitted_model(view.model),
-                view.weight,
-            )
-            for view in model.views
-        ]
+        assert isinstance(model, FittedViews)
+        views = _checked_views(
+            [
+                View(
+                    view.name,
+                    GraphSizes()
+                    if view.model is None
+                    else RandomGraphEmbedding._from_fitted_model(view.model),
+                    view.weight,
+                )
+                for view in model.views
+            ]
+        )
         parameters = dict(model.parameters)
         if parameters["views"] != "auto":
             parameters["views"] = [tuple(view) for view in views]
@@ -270,16 +277,17 @@ def _scales(
     """Return the scales of all columns.
 
     Columns of one view keep their ratio: their products are a kernel. Each view has its share of
-    the length of a vector.
+    the length of a vector; one in which all graphs are equal, up to rounding, has none.
     """
-    together = math.sqrt(sum(weight**2 for weight in weights))
-    scales = []
-    for end, width, weight in zip(np.cumsum(widths), widths, weights, strict=True):
-        part = centred[:, end - width : end]
-        length = math.sqrt(np.einsum("ij,ij->", part, part) / n_graphs)
-        # Rounding errors of equal graphs have no scale.
-        scale = 1.0 if length < 1e-9 else _LENGTH * weight / together / length
-        scales.append(np.full(width, scale))
+    ends = np.cumsum(widths)
+    parts = [centred[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
+    lengths = [math.sqrt(np.einsum("ij,ij->", part, part) / n_graphs) for part in parts]
+    varied = [length >= 1e-9 for length in lengths]
+    together = math.hypot(*(w for w, is_varied in zip(weights, varied, strict=True) if is_varied))
+    scales = [
+        np.full(width, _LENGTH * weight / together / length if is_varied else 1.0)
+        for width, weight, length, is_varied in zip(widths, weights, lengths, varied, strict=True)
+    ]
     return np.concatenate(scales)
 
 
@@ -295,7 +303,7 @@ def _checked_views(views: Any) -> list[View]:
         raise ValueError(f"{expected}, got {views!r}")
     checked = []
     for entry in views:
-        if not isinstance(entry, Sequence) or len(entry) not in (2, 3):
+        if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) not in (2, 3):
             raise ValueError(f"{expected}, got {entry!r} in it")
         view = View(*entry)
         if not isinstance(view.name, str) or not view.name:
@@ -311,6 +319,11 @@ def _checked_views(views: Any) -> list[View]:
             raise ValueError(
                 f"views: the weight of {view.name} must be a positive number, got {view.weight!r}"
             ) from None
+        if isinstance(view.transformer, RandomGraphEmbedding):
+            try:
+                view.transformer.check_parameters()
+            except ValueError as error:
+                raise ValueError(f"views: {view.name}: {error}") from error
         checked.append(view)
     names = [view.name for view in checked]
     if len(set(names)) < len(names):

@@ -52,7 +52,7 @@ class DistancesToRandomGraphs:
         progress: str | None = None,
     ) -> Floats:
         """Return a row per graph; ``finish`` changes rows in place, on the device."""
-        self.require_labels(batch)
+        self.require_carried(batch)
         backend = backend_for(device, len(batch) * len(self.random_graphs))
         return distances_of_graphs(
             backend,
@@ -65,18 +65,25 @@ class DistancesToRandomGraphs:
             progress=progress,
         )
 
-    def require_labels(self, batch: GraphBatch) -> None:
-        """Raise ValueError if graphs lack labels that the model was fitted with."""
+    def require_carried(self, batch: GraphBatch) -> None:
+        """Raise ValueError if graphs lack what the model was fitted with."""
         if self.recipe.use_node_labels and batch.node_labels is None and batch.n_nodes:
             raise ValueError(
                 "the model was fitted with node labels, but not all of these graphs have them: "
-                "give all graphs labels, or fit with use_node_labels=False"
+                "give all graphs labels, or fit without them (use_node_labels=False)"
             )
         if self.recipe.use_edge_labels and batch.edge_labels is None and len(batch.indices):
             raise ValueError(
                 "the model was fitted with edge labels, but not all of these graphs have them: "
-                "give all graphs labels, or fit with use_edge_labels=False"
+                "give all graphs labels, or fit without them (use_edge_labels=False)"
             )
+        blocks = {block.name for block in self.recipe.blocks or ()}
+        for what in ("attributes", "labels"):
+            if what in blocks and getattr(batch, f"node_{what}") is None and batch.n_nodes:
+                raise ValueError(
+                    f"the model was fitted with node {what}, but not all of these graphs have "
+                    f"them: give all graphs {what}, or fit without them"
+                )
 
     def of_nodes(
         self,

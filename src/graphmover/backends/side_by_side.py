@@ -31,7 +31,7 @@ def features_of_graphs(
     if not embeddings:
         return []
     for embedding in embeddings:
-        embedding.require_labels(batch)
+        embedding.require_carried(batch)
     n_columns = [len(embedding.random_graphs) for embedding in embeddings]
     backend = backend_for(device, len(batch) * sum(n_columns))
     prepared = [embedding.prepared_for(backend) for embedding in embeddings]

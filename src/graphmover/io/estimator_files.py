@@ -35,6 +35,7 @@ class FilesMixin:
     """Gives an estimator `transform_to`, `save` and `load`."""
 
     verbose: bool
+    _kind_of_model: type[FittedModel] | type[FittedViews]
     get_feature_names_out: Callable[[], NDArray[Any]]
 
     @abstractmethod
@@ -188,7 +189,8 @@ class FilesMixin:
         Raises
         ------
         ValueError
-            The file is damaged, is no model, or has a format this version cannot read.
+            The file is damaged, is no model or one of another class, or has a format this version
+            cannot read.
         """
-        with opened_model(path) as model:
+        with opened_model(path, cls._kind_of_model) as model:
             return cls._from_fitted_model(model)

@@ -39,7 +39,7 @@ _WITHOUT_EFFECT = ("n_jobs", "random_state", "verbose")
 
 
 class FittedModel(NamedTuple):
-    """The state of a fitted estimator."""
+    """The state of a fitted `RandomGraphEmbedding`."""
 
     parameters: dict[str, Any]
     gamma: float
@@ -56,7 +56,7 @@ class FittedView(NamedTuple):
 
 
 class FittedViews(NamedTuple):
-    """The state of a fitted estimator of several views."""
+    """The state of a fitted `GraphVectorizer`."""
 
     parameters: dict[str, Any]
     views: list[FittedView]
@@ -103,21 +103,31 @@ def _models_of(model: FittedViews) -> list[FittedModel]:
 
 
 def _saved_parameters(parameters: dict[str, Any]) -> str:
-    plain = {name: _plain(value) for name, value in parameters.items()}
-    blocks = parameters.get("node_embedding")
-    if isinstance(blocks, list | tuple):
-        plain["node_embedding"] = text_of(blocks)
-    return json.dumps(plain)
+    return json.dumps({name: _plain(value) for name, value in _with_text(parameters).items()})
 
 
 def _parameters_with_effect(parameters: dict[str, Any]) -> str:
-    kept = {name: value for name, value in parameters.items() if name not in _WITHOUT_EFFECT}
+    kept = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in _with_text(parameters).items()
+        if name not in _WITHOUT_EFFECT
+    }
     return json.dumps(kept, default=str)
 
 
+def _with_text(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters in which a node embedding of several blocks is text, as it is loaded."""
+    blocks = parameters.get("node_embedding")
+    return parameters | (
+        {"node_embedding": text_of(blocks)} if isinstance(blocks, list | tuple) else {}
+    )
+
+
 @contextmanager
-def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel | FittedViews]:
-    """Read a model; errors raised in the block are reported as a damaged file."""
+def opened_model(
+    path: str | os.PathLike[str], wanted: type[FittedModel] | type[FittedViews] | None = None
+) -> Iterator[FittedModel | FittedViews]:
+    """Read a model, perhaps of one kind; errors raised in the block mean a damaged file."""
     file = os.fspath(path)
     with _opened(path) as stream:
         try:
@@ -135,9 +145,13 @@ def opened_model(path: str | os.PathLike[str]) -> Iterator[FittedModel | FittedV
                 f"{__version__} reads format {MODEL_FORMAT}: use that version, or fit and save the "
                 f"model again"
             )
+        has_views = "views" in arrays.names
+        if wanted is not None and has_views != (wanted is FittedViews):
+            kind = "GraphVectorizer" if has_views else "RandomGraphEmbedding"
+            raise ValueError(f"{file} is a model of {kind}: load it with {kind}.load")
         try:
             with arrays:
-                model = _read_views(arrays) if "views" in arrays.names else _read_model(arrays)
+                model = _read_views(arrays) if has_views else _read_model(arrays)
             for one in [model] if isinstance(model, FittedModel) else _models_of(model):
                 _check_fitted_values(one)
             yield model
@@ -162,8 +176,10 @@ def _read_views(arrays: StoredArrays) -> FittedViews:
         named = [
             (str(name), float(weight), bool(sizes)) for name, weight, sizes in json.loads(text)
         ]
-    except (json.JSONDecodeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"views cannot be read as JSON: {error}") from error
+    except (ValueError, TypeError, RecursionError, OverflowError) as error:
+        raise ValueError(
+            f"views cannot be read as a list of names, weights and kinds: {error}"
+        ) from error
     views = []
     known = {"format", "version", "parameters", "views", "centres", "scales"}
     for number, (name, weight, is_size) in enumerate(named):
@@ -180,6 +196,8 @@ def _read_views(arrays: StoredArrays) -> FittedViews:
     centres, scales = arrays.array("centres", "f", 1), arrays.array("scales", "f", 1)
     if len(centres) != len(scales) or not np.isfinite(np.stack([centres, scales])).all():
         raise ValueError("centres and scales are not finite numbers, one of each per column")
+    if (scales <= 0).any():
+        raise ValueError("a scale is not positive")
     return FittedViews(_read_parameters(arrays), views, centres.copy(), scales.copy())
 
 
