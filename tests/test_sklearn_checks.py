@@ -3,7 +3,8 @@
 They feed matrices of numbers. `RandomGraphEmbedding`, `RandomGraphDistances` and `GraphVectorizer`
 refuse these, as they should, so the checks run on subclasses that turn each row into a weighted
 graph and are otherwise the estimators themselves: everything but the reading of the input is what
-users run. With that no check is left that cannot apply to graphs. `DistanceFeatures` takes matrices.
+users run. With that no check is left that cannot apply to graphs. `DistanceFeatures` takes
+matrices.
 """
 
 import numpy as np

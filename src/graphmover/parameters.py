@@ -172,7 +172,8 @@ class Parameter(NamedTuple):
     option: str  # its name on the command line
     help: str
     short: str | None = None  # its one-letter name on the command line
-    #: Whether the command line lists it apart, as a choice of the embedding.
+    #: Whether it is a choice of this embedding: given on the command line, it is used in place of
+    #: `GraphVectorizer`.
     describes_embedding: bool = True
     #: Whether vectors depend on it; if not, a fitted model may be used with another value.
     affects_vectors: bool = True
@@ -184,7 +185,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Integer(1),
         256,
         "--components",
-        "Number of random graphs, one per feature: R.",
+        "Number of random graphs, one per feature: R. GraphVectorizer has as many in each view.",
         short="-r",
         describes_embedding=False,
     ),
@@ -245,7 +246,11 @@ PARAMETERS: Mapping[str, Parameter] = {
         Flag(), False, "--partial", "Compare counts of nodes, not shares: how much is found."
     ),
     "device": Parameter(
-        OneOf(("auto", "cpu", "cuda")), "cpu", "--device", "Where distances are computed."
+        OneOf(("auto", "cpu", "cuda")),
+        "cpu",
+        "--device",
+        "Where distances are computed.",
+        describes_embedding=False,
     ),
     "n_jobs": Parameter(
         Threads(),

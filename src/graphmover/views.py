@@ -14,6 +14,7 @@ import numpy as np
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.labels import label_codes
+from graphmover.nodes.registry import named_blocks
 from graphmover.sizes import GraphSizes
 
 #: One-hot columns only up to this many labels; more are compared by refinement alone.
@@ -64,6 +65,36 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
         if batch.node_labels is None:
             weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
     return [View(name, found[name], weight) for name, weight in weights.items()]
+
+
+def described(view: View, batch: GraphBatch) -> str:
+    """Say what a view sees of graphs, such as "node labels refined 3 times, in shares"."""
+    embedding = view.transformer
+    if isinstance(embedding, GraphSizes):
+        return "numbers of nodes and edges"
+    # One label for all is refined to degrees first.
+    has_labels = batch.node_labels is not None
+    labels, times = "node labels" if has_labels else "degrees", embedding.wl_iterations
+    refined = f"{labels} refined {times if has_labels else times - 1} times"
+    if embedding.use_edge_labels and batch.edge_labels is not None:
+        refined += " along edge labels"
+    if embedding.node_embedding is None:
+        return f"{refined}, {'counted' if embedding.partial else 'in shares'}"
+    names = [_SEEN.get(name, name) for name, _ in named_blocks(embedding.node_embedding)]
+    seen = ", ".join(names)
+    if embedding.smoothing:
+        by = "" if batch.edge_weights is None else " by edge weight"
+        seen += f"; averaged over neighbours{by}, {embedding.smoothing} deep"
+    return f"{seen}; {refined}" if embedding.wl_iterations else seen
+
+
+#: What the methods among node embeddings see.
+_SEEN = {
+    "attributes": "node attributes",
+    "labels": "node labels",
+    "edges": "labels and attributes of edges",
+    "structure": "degrees, triangles",
+}
 
 
 def _labels(n_components: int, *, partial: bool) -> RandomGraphEmbedding:

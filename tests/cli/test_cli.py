@@ -90,12 +90,14 @@ def test_demo(tmp_path):
     rows = [line.split("  ") for line in answer.stdout.splitlines() if "+-" in line]
     table = {row[0]: float(" ".join(row[1:]).split("+-")[0]) for row in rows}
     assert list(table) == [
+        "GraphVectorizer + LogisticRegression",
         "majority class",
         "bag of nodes",
         "RGE(RF), D_max = 20, d = 4, R = 32",
         "RGE(ASG), D_max = 20, d = 4, R = 32",
     ]
     assert table["RGE(ASG), D_max = 20, d = 4, R = 32"] > 70
+    assert table["GraphVectorizer + LogisticRegression"] > 2 * table["bag of nodes"]
     assert table["bag of nodes"] < 40
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
@@ -137,14 +139,10 @@ def test_what_is_not_used_is_said(tmp_path):
         for k in range(5)
     ]
     gm.write_graphs(gm.Dataset("x", gm.as_graph_batch(graphs)), tmp_path / "x.jsonl")
-    shown = run("info", "x.jsonl", cwd=tmp_path).stdout
-    assert "used by default   structure, node labels\n" in shown
-    assert "not used          node attributes\n" in shown
-    assert "to use all        --node-embedding attributes,labels,structure\n" in shown
-    told = json.loads(run("info", "x.jsonl", "--json", cwd=tmp_path).stdout)
-    assert told["not_used_by_default"] == ["node attributes"]
     embed = ["embed", "x.jsonl", "-r", "4", "-q", "-o"]
-    answer = run(*embed, "z.npy", cwd=tmp_path)
+    answer = run(*embed, "v.npy", cwd=tmp_path)
+    assert answer.returncode == 0 and "carry" not in answer.stderr  # GraphVectorizer uses all
+    answer = run(*embed, "z.npy", "--node-labels", "yes", cwd=tmp_path)
     assert answer.returncode == 0 and answer.stderr.endswith(
         "graphmover: warning: the graphs carry node attributes, which --node-embedding laplacian "
         "does not use: --node-embedding attributes,labels,structure does\n"
@@ -180,15 +178,20 @@ def test_embed_takes_features_side_by_side(tu_folder, tmp_path):
     assert 'node_embedding has "attributes", but not all graphs have' in answer.stderr
 
 
+@pytest.mark.parametrize("estimator", [gm.GraphVectorizer, gm.RandomGraphEmbedding])
 @pytest.mark.parametrize("ending", ["npy", "npz", "csv", "parquet"])
-def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending):
+def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending, estimator):
     output = tmp_path / f"z.{ending}"
-    answer = run("embed", str(tu_folder), "-o", str(output), "-r", "8", "--seed", "1", "-q")
+    # The options select RandomGraphEmbedding, whatever their values.
+    chosen = ["--sampling", "anchor"] if estimator is gm.RandomGraphEmbedding else []
+    options = ["-r", "8", "--seed", "1", "-q", *chosen]
+    answer = run("embed", str(tu_folder), "-o", str(output), *options)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == ""
     assert answer.stderr == "" or answer.stderr.startswith("graphmover: compiling")
     data = gm.load_dataset(tu_folder)
-    expected = gm.RandomGraphEmbedding(8, random_state=1).fit_transform(data.graphs)
+    model = estimator(8, random_state=1)
+    expected = model.fit_transform(data.graphs)
     if ending == "npy":
         assert (np.load(output) == expected).all()
     elif ending == "npz":
@@ -200,8 +203,8 @@ def test_embed_writes_what_the_library_computes(tu_folder, tmp_path, ending):
         assert (table["target"].to_numpy() == data.target).all()
     else:
         table = pytest.importorskip("pandas").read_csv(output)
-        assert list(table.columns[[0, -1]]) == ["randomgraphembedding0", "target"]
-        assert table.to_numpy()[:, :-1] == pytest.approx(expected, rel=1e-15)
+        assert list(table.columns) == [*model.get_feature_names_out(), "target"]
+        assert table.to_numpy()[:, :-1] == pytest.approx(expected, rel=1e-15, abs=1e-15)
         assert (table["target"] == data.target).all()
 
 
@@ -351,6 +354,39 @@ def test_debug_shows_where_it_happened(tmp_path):
         assert "FileNotFoundError" in answer.stderr
 
 
+def test_the_vectorizer_is_the_default(tu_folder, tmp_path):
+    graphs = gm.load_dataset(tu_folder).graphs
+    fitted = run("fit", str(tu_folder), "-m", "m.npz", "-q", cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
+    model = gm.GraphVectorizer.load(tmp_path / "m.npz")
+    assert (model.n_components, model.random_state) == (1024, 0)
+    expected = gm.GraphVectorizer(random_state=0).fit_transform(graphs)
+    for options in (["-m", "m.npz"], ["-m", "new.npz"], []):
+        answer = run("embed", str(tu_folder), "-q", "-o", "z.npy", *options, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+        assert (np.load(tmp_path / "z.npy") == expected).all()
+    assert (gm.GraphVectorizer.load(tmp_path / "new.npz").transform(graphs) == expected).all()
+    clash = ["embed", str(tu_folder), "-o", "y.npy", "-m", "m.npz", "--gamma", "1"]
+    answer = run(*clash, cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "leave out --gamma: m.npz is fitted already" in answer.stderr
+    # An option at its default is given all the same.
+    answer = run("fit", str(tu_folder), "-m", "e.npz", "-q", "--gamma", "scale", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert gm.RandomGraphEmbedding.load(tmp_path / "e.npz").n_components == 256
+
+
+def test_help_says_which_options_select_the_papers_embedding():
+    for command in ("embed", "fit"):
+        shown = run(command, "--help", env={**os.environ, "COLUMNS": "200"}).stdout
+        assert "those of GraphVectorizer" in shown or "The model is a GraphVectorizer" in shown
+        assert "Any option of RandomGraphEmbedding selects that" in shown
+        assert "1024; 256 with RandomGraphEmbedding" in shown
+        general, paper = shown.split("RandomGraphEmbedding (any of these selects it)")
+        assert "--device " in general and "--seed " in general
+        assert "--node-embedding " in paper and "--sampling " in paper
+
+
 def test_a_model_is_fitted_once_and_used_again(tu_folder, tmp_path):
     options = ["-r", "8", "--seed", "3", "--wl-iterations", "1", "--quiet"]
     assert run("fit", str(tu_folder), "-m", "m.npz", *options, cwd=tmp_path).returncode == 0
@@ -391,7 +427,11 @@ finally:
 
 @pytest.mark.parametrize(
     "options, n_problems",
-    [([], 240), (["--gamma", "1"], 240), (["--fit-graphs", "10"], 80 + 240)],
+    [
+        (["--gamma", "scale"], 240),
+        (["--gamma", "1"], 240),
+        (["--gamma", "scale", "--fit-graphs", "10"], 80 + 240),
+    ],
 )
 def test_no_distance_is_computed_twice(tu_folder, tmp_path, options, n_problems):
     options = [*options, "-r", "8", "-j", "1", "--batch-size", "7"]
@@ -438,9 +478,52 @@ def test_convert_and_info(tu_folder, tmp_path):
     assert re.search(r" 2-3  150   83.3 %  #{40}\n", shown)
 
 
+def test_info_says_what_the_vectorizer_uses(tu_folder, tmp_path):
+    shown = run("info", str(tu_folder)).stdout
+    assert "views             labels, counts, structure, sizes\n" in shown
+    assert re.search(r"\n  labels          node labels refined \d times, in shares\n", shown)
+    assert "\n  sizes           numbers of nodes and edges\n" in shown
+    graphs = [
+        gm.Graph(3, [(0, 1), (1, 2)], node_attributes=[[k], [2], [3]], edge_weights=[1, 2])
+        for k in range(5)
+    ]
+    gm.write_graphs(gm.Dataset("x", gm.as_graph_batch(graphs)), tmp_path / "x.jsonl")
+    views = json.loads(run("info", "x.jsonl", "--json", cwd=tmp_path).stdout)["views"]
+    fitted = gm.GraphVectorizer().fit(graphs)
+    assert list(views) == [name for name, _ in fitted.views_]
+    assert views["attributes"].startswith("node attributes; averaged over neighbours by edge weig")
+    assert views["labels"].startswith("degrees refined ")
+
+
+def test_evaluate_the_vectorizer(tu_folder, tmp_path):
+    command = ["evaluate", str(tu_folder), "--folds", "3", "-r", "8", "-q"]
+    answer = run(*command, "--json")
+    assert answer.returncode == 0, answer.stderr
+    summary = json.loads(answer.stdout)["summary"]
+    names = ["majority class", "bag of nodes", "GraphVectorizer + LogisticRegression"]
+    assert [row["method"] for row in summary] == names
+    assert summary[-1]["mean"] > 0.8  # cycles and paths
+    both = ["--method", "vectorizer", "--method", "RGE(RF)", "--json"]
+    answer = run(*command, *both)
+    assert answer.returncode == 0, answer.stderr
+    several = json.loads(answer.stdout)["summary"]
+    assert [row["method"] for row in several] == [*names, "RGE(RF)"]
+    assert several[2]["mean"] == summary[2]["mean"]
+    assert (several[2]["n_components"], several[3]["n_components"]) == (None, 8)
+    vain = run(*command, "--method", "vectorizer", "--gamma", "7")
+    assert vain.returncode == 2
+    data = gm.load_dataset(tu_folder)
+    values = data.graphs.node_counts / 7
+    gm.write_graphs(gm.Dataset("sizes", data.graphs, values), tmp_path / "sizes.jsonl")
+    answer = run("evaluate", "sizes.jsonl", "--folds", "3", "-q", "-r", "8", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert re.search(r"GraphVectorizer \+ Ridge +0\.9", answer.stdout)
+
+
 def test_evaluate(tu_folder, tmp_path):
     command = ["evaluate", str(tu_folder), "-r", "16", "--folds", "3", "--repeats", "2", "-q"]
-    answer = run(*command, "--json", "--checkpoint", "j.jsonl", cwd=tmp_path)
+    chosen = ["--sampling", "anchor"]
+    answer = run(*command, *chosen, "--json", "--checkpoint", "j.jsonl", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     found = json.loads(answer.stdout)
     scores = {score["method"]: score["mean"] for score in found["summary"]}
@@ -453,11 +536,11 @@ def test_evaluate(tu_folder, tmp_path):
     assert re.search(r"EMD +\d+\.\d \+- ", shown)
     wrong = run(*command, "--method", "GCN")
     assert wrong.returncode == 2
-    assert "'GCN' is not one of RGE(RF)" in wrong.stderr
+    assert "'GCN' is not one of vectorizer, RGE(RF)" in wrong.stderr
     vain = run(*command, "--method", "EMD", "--gamma", "7")
     assert vain.returncode == 2
     assert "leave out --gamma: --method has its own hyperparameter grid" in vain.stderr
-    other = run(*command, "--seed", "1", "--checkpoint", "j.jsonl", cwd=tmp_path)
+    other = run(*command, *chosen, "--seed", "1", "--checkpoint", "j.jsonl", cwd=tmp_path)
     assert "j.jsonl is the checkpoint of another evaluation, --seed 0 not --seed 1" in other.stderr
 
 
@@ -538,7 +621,7 @@ def test_a_killed_embed_goes_on(tmp_path):
 def test_a_reader_that_stops_reading_is_no_error(tu_folder):
     command = " ".join([sys.executable, "-c", f"'{COMMAND[-1]}'", "embed", str(tu_folder)])
     answer = subprocess.run(
-        f"{command} -q -r 5000 -o - | head -c 10",
+        f"{command} -q -r 5000 --gamma scale -o - | head -c 10",
         shell=True,
         check=False,
         capture_output=True,

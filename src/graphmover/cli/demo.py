@@ -28,7 +28,7 @@ def demo(
     jobs: Jobs = -1,
     seed: Seed = 0,
 ) -> None:
-    """Generate six families of graphs, embed, classify and plot them."""
+    """Generate six families of graphs; turn them into vectors, classify and plot them."""
     from graphmover.demo import draw_embedding, require_picture, run_demo
 
     drawn, lacking = picture or _PICTURE, ""
@@ -44,7 +44,7 @@ def demo(
     )
     families = data.target_names or ()
     print(f"{len(data.graphs)} graphs of {len(families)} families: {', '.join(families)}")
-    print("matched in size and density; linear SVM, 5-fold cross-validation\n")
+    print("matched in size and density; 5-fold cross-validation, a linear SVM unless named\n")
     print_scores(scores)
     if lacking:
         print(f"graphmover: no picture drawn: {lacking}", file=sys.stderr)

@@ -25,6 +25,7 @@ from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
 
 
 @takes_embedding
@@ -36,7 +37,7 @@ def embed(
             "--output", "-o", help=".npy, .npz, .parquet or .csv; - is CSV to standard output."
         ),
     ],
-    embedding: RandomGraphEmbedding,
+    embedding: GraphVectorizer | RandomGraphEmbedding,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -57,6 +58,9 @@ def embed(
 ) -> None:
     """Turn a collection of graphs into a matrix, one row per graph.
 
+    Vectors are those of GraphVectorizer, by all that the graphs carry.
+    Any option of RandomGraphEmbedding selects that: the paper's variants.
+
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
     """
     from graphmover._utils.files import require_other_file, require_writable
@@ -70,7 +74,7 @@ def embed(
     graphs: Any = source
     rows = None
     limits = {"max_bytes": max_bytes, "max_smiles": max_smiles}
-    if not hasattr(embedding, "random_graphs_"):
+    if not any(hasattr(embedding, name) for name in ("random_graphs_", "views_")):
         options = {"target_column": target_column, **limits}
         fitted = fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
         if fitted is not None:  # a small source is read, and its distances computed, only once

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphmover.cli.options import (
+    ComponentsIfGiven,
     Json,
     MaxBytes,
     MaxSmiles,
@@ -18,24 +19,35 @@ from graphmover.cli.options import (
     takes_embedding,
 )
 from graphmover.cli.tables import print_scores
+from graphmover.parameters import PARAMETERS
 
 if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
+
+_VECTORIZER = "vectorizer"
+
+#: Of the paper's methods; the vectorizer has a default of its own.
+_COMPONENTS = int(str(PARAMETERS["n_components"].default))
 
 
 @takes_embedding
 def evaluate(
     source: Source,
-    embedding: RandomGraphEmbedding,
+    embedding: GraphVectorizer | RandomGraphEmbedding,
     target_column: TargetColumn = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="A method of the paper, with its hyperparameter grid, beside both baselines: "
-            "RGE(RF), RGE(ASG), RGE(ASG)+labels, WL-RGE(ASG), EMD, EMD+labels. May be repeated.",
-            show_default="the embedding that the options describe",
+            help="Beside both baselines: vectorizer, or a method of the paper with its "
+            "hyperparameter grid: RGE(RF), RGE(ASG), RGE(ASG)+labels, WL-RGE(ASG), EMD, "
+            "EMD+labels. May be repeated.",
+            show_default="vectorizer, or the RandomGraphEmbedding that options describe",
         ),
     ] = None,
+    components: ComponentsIfGiven = None,
     task: Annotated[
         str,
         typer.Option(
@@ -66,6 +78,10 @@ def evaluate(
 ) -> None:
     """Cross-validate how well the vectors predict the classes, or values, of a collection.
 
+    Vectors are those of GraphVectorizer, with logistic or ridge regression.
+    Any option of RandomGraphEmbedding selects that, with an SVM or ridge regression
+    whose strength is chosen on the training set.
+
     In every fold random graphs are drawn from the training set, and all choices are made on it.
     --json has every choice of every fold.
     """
@@ -74,10 +90,11 @@ def evaluate(
     from graphmover.evaluation import paper_methods
     from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES
     from graphmover.evaluation.target import encoded_target
+    from graphmover.vectorizer import GraphVectorizer
 
     for name in method or []:
-        if name not in paper_methods():
-            known = ", ".join(paper_methods())
+        if name != _VECTORIZER and name not in paper_methods():
+            known = ", ".join([_VECTORIZER, *paper_methods()])
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--method")
 
     data = read_graphs(
@@ -88,17 +105,22 @@ def evaluate(
     target = encoded_target(data.target, len(data.graphs), folds, task)
     regression = not len(target.classes)
     baselines = REGRESSION_BASELINES if regression else BASELINES
+    n_jobs = embedding.n_jobs
+    methods: list[Any] = list(method or [embedding])
+    if isinstance(embedding, GraphVectorizer):  # as it is with --method
+        pipeline = _pipeline(embedding, regression=regression)
+        methods = [pipeline if one in (_VECTORIZER, embedding) else one for one in methods]
     result = cross_validate(
         data.graphs,
         data.target,
-        [*baselines, *(method or [embedding])],
+        [*baselines, *methods],
         task=task,
         metrics=metric,
-        n_components=embedding.n_components,
+        n_components=components or _COMPONENTS,
         n_folds=folds,
         n_repeats=repeats,
         random_state=embedding.random_state,
-        n_jobs=embedding.n_jobs,
+        n_jobs=n_jobs,
         device=embedding.device,
         checkpoint=checkpoint,
         progress=not quiet,
@@ -106,8 +128,17 @@ def evaluate(
     if as_json:
         print(json.dumps({"summary": result.summary(), "folds": result.folds}))
         return
-    machine = "ridge regression" if regression else "SVM"
+    machine = "ridge regression" if regression else "SVM unless a method names its model"
     protocol = f"{machine}, {repeats} x {folds}-fold cross-validation"
     print(f"{data}; {protocol}; +- is the standard deviation")
     print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
     print_scores(result.summary())
+
+
+def _pipeline(vectorizer: GraphVectorizer, *, regression: bool) -> Pipeline:
+    """Return the model that the documentation starts with; folds run in threads, not it."""
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+
+    head = Ridge() if regression else LogisticRegression(max_iter=1000)
+    return make_pipeline(vectorizer.set_params(n_jobs=None, verbose=False), head)

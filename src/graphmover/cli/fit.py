@@ -25,26 +25,31 @@ if TYPE_CHECKING:
 
     from graphmover.datasets import Dataset
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
 
 
 @takes_embedding
 def fit(
     source: Source,
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model (.npz).")],
-    embedding: RandomGraphEmbedding,
+    embedding: GraphVectorizer | RandomGraphEmbedding,
     target_column: TargetColumn = None,
     fit_graphs: FitGraphs = 10_000,
     max_bytes: MaxBytes = None,
     max_smiles: MaxSmiles = None,
     quiet: Quiet = False,
 ) -> None:
-    """Fit to a collection of graphs, and save the model."""
+    """Fit to a collection of graphs, and save the model.
+
+    The model is a GraphVectorizer, by all that the graphs carry.
+    Any option of RandomGraphEmbedding selects that: the paper's variants.
+    """
     options = {"target_column": target_column, "max_bytes": max_bytes, "max_smiles": max_smiles}
     fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
 
 
 def fit_to(
-    embedding: RandomGraphEmbedding,
+    embedding: GraphVectorizer | RandomGraphEmbedding,
     source: str,
     most: int,
     model: Path | None,
@@ -67,7 +72,7 @@ def fit_to(
         require_writable(model)
     sample, n_graphs = sample_graphs(source, most, random_state=embedding.random_state, **options)
     rows = None
-    if embedding.gamma == "scale" and len(sample.graphs) == n_graphs:
+    if getattr(embedding, "gamma", "scale") == "scale" and len(sample.graphs) == n_graphs:
         rows = embedding.fit_transform(sample.graphs)
     else:
         embedding.fit(sample.graphs)

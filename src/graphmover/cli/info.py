@@ -19,7 +19,10 @@ def info(
     max_smiles: MaxSmiles = None,
     as_json: Json = False,
 ) -> None:
-    """Describe a collection: sizes, labels, components, targets."""
+    """Describe a collection: sizes, labels, components, targets.
+
+    "views" are what GraphVectorizer uses of it.
+    """
     from graphmover.datasets.summary import summarise
 
     summary = summarise(
@@ -42,23 +45,11 @@ def _print(summary: Summary) -> None:
     print(f"edge labels       {summary.edge_labels or 'none'}")
     print(f"edge attributes   {summary.edge_attributes or 'none'}")
     print(f"target            {_target(summary.target)}")
-    for line in _uses(summary.carried):
-        print(line)
+    print(f"views             {', '.join(summary.views)}")
+    for name, sees in summary.views.items():
+        print(f"  {name:<15} {sees}")
     print_histogram("nodes per graph", summary.node_histogram)
     print_histogram("degrees", summary.degree_histogram)
-
-
-def _uses(carried: list[str]) -> list[str]:
-    """Say what an embedding with all options at their defaults uses, and what it ignores."""
-    from graphmover.input_warnings import embedding_of, not_used_by_default
-
-    unused = not_used_by_default(carried)
-    used = ["structure", *(what for what in carried if what not in unused)]
-    lines = [f"used by default   {', '.join(used)}"]
-    if unused:
-        lines.append(f"not used          {', '.join(unused)}")
-        lines.append(f"to use all        --node-embedding {embedding_of(carried)}")
-    return lines
 
 
 def _target(target: dict[str, Any] | None) -> str:

@@ -26,6 +26,7 @@ from graphmover.parameters import (
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
 
 
 def _number_of_jobs(value: int) -> int:
@@ -81,13 +82,22 @@ Quiet = Annotated[bool, _option("verbose")]
 Jobs = Annotated[int, _option("n_jobs", callback=_number_of_jobs)]
 Seed = Annotated[int, _option("random_state", min=0)]
 Components = Annotated[int, _option("n_components", min=1)]
+ComponentsIfGiven = Annotated[
+    int | None,
+    _option(
+        "n_components",
+        min=1,
+        show_default=f"1024; {PARAMETERS['n_components'].default} with RandomGraphEmbedding",
+    ),
+]
 
-_PANEL = "The embedding"
+#: Any of these options selects the paper's embedding.
+_PANEL = "RandomGraphEmbedding (any of these selects it)"
 
 #: Parameters whose options have other types or defaults than in Python: a command uses all
 #: cores, is reproducible, and shows its progress.
 _OWN: dict[str, tuple[Any, Any]] = {
-    "n_components": (Components, PARAMETERS["n_components"].default),
+    "n_components": (ComponentsIfGiven, None),
     "n_jobs": (Jobs, -1),
     "random_state": (Seed, 0),
     "verbose": (Quiet, False),
@@ -104,26 +114,24 @@ def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
     if name in _OWN:
         return _OWN[name]
     rule, default = parameter.rule, parameter.default
+    panel = {"rich_help_panel": _PANEL} if parameter.describes_embedding else {}
     if isinstance(rule, Flag):
-        return Annotated[bool, _option(name, rich_help_panel=_PANEL)], default
+        return Annotated[bool, _option(name, **panel)], default
     if isinstance(rule, Integer) and rule.none is not None:
-        settings = {"metavar": f"INTEGER|{rule.none}", "rich_help_panel": _PANEL}
-        return Annotated[str, _option(name, **settings)], str(default)
+        return Annotated[str, _option(name, metavar=f"INTEGER|{rule.none}", **panel)], str(default)
     if isinstance(rule, Integer):
-        return Annotated[
-            int, _option(name, min=rule.least, max=rule.most, rich_help_panel=_PANEL)
-        ], default
+        return Annotated[int, _option(name, min=rule.least, max=rule.most, **panel)], default
     if isinstance(rule, OneOf | YesNoAuto):
         names: tuple[str, ...] = ("auto", "yes", "no")
         if isinstance(rule, OneOf):
             names = rule.names
         default = {True: "yes", False: "no"}.get(default, default)  # type: ignore[call-overload]
         choices = StrEnum(name, {choice.replace("-", "_"): choice for choice in names})  # type: ignore[misc]
-        return Annotated[choices, _option(name, rich_help_panel=_PANEL)], choices(str(default))
+        return Annotated[choices, _option(name, **panel)], choices(str(default))
     if type(rule) is Positive:
-        return Annotated[float, _option(name, rich_help_panel=_PANEL)], default
+        return Annotated[float, _option(name, **panel)], default
     if isinstance(rule, Bandwidth | Blocks):
-        return Annotated[str, _option(name, rich_help_panel=_PANEL)], default
+        return Annotated[str, _option(name, **panel)], default
     raise TypeError(f"no kind of option is known for {name}")
 
 
@@ -152,33 +160,54 @@ def _value(name: str, given: Any) -> Any:
     return not given if name == "verbose" else given
 
 
-def _estimator(context: typer.Context, options: dict[str, Any]) -> RandomGraphEmbedding:
+def _estimator(
+    context: typer.Context, options: dict[str, Any]
+) -> GraphVectorizer | RandomGraphEmbedding:
     """Return the estimator that the options describe, or the fitted model they name."""
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
 
     values = {name: _value(name, options[argument_of(name)]) for name in PARAMETERS}
     if context.params.get("method"):
         _reject(context, _DESCRIBING, "--method has its own hyperparameter grid")
     model: Path | None = context.params.get("model")
+    embedding: GraphVectorizer | RandomGraphEmbedding
     if model is not None and context.command.name != "fit" and model.exists():
         remedy = "name a file that does not exist yet, and a new model is fitted and saved"
         _reject(context, _FITTING, f"{model} is fitted already; or {remedy}")
-        embedding = RandomGraphEmbedding.load(model)
+        embedding = _loaded(model)
         unaffected = [name for name in PARAMETERS if not PARAMETERS[name].affects_vectors]
         embedding.set_params(**{name: values[name] for name in unaffected})
     else:
-        embedding = RandomGraphEmbedding(**values)
+        if values["n_components"] is None:
+            del values["n_components"]
+        if any(_is_given(context, name) for name in _DESCRIBING):
+            embedding = RandomGraphEmbedding(**values)
+        else:
+            shared = {name: value for name, value in values.items() if name in _SHARED}
+            embedding = GraphVectorizer(**shared)
     with checking_options():
         embedding.check_parameters()
     return embedding
 
 
-#: Options that describe the embedding, and those that have no effect on a fitted model.
-_DESCRIBING = [
-    argument_of(name)
-    for name, parameter in PARAMETERS.items()
-    if parameter.describes_embedding and name != "device"
-]
+def _loaded(model: Path) -> GraphVectorizer | RandomGraphEmbedding:
+    """Return the estimator of a file, whichever it is."""
+    from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.io.model_file import FittedViews, opened_model
+    from graphmover.vectorizer import GraphVectorizer
+
+    with opened_model(model) as fitted:
+        if isinstance(fitted, FittedViews):
+            return GraphVectorizer._from_fitted_model(fitted)
+        return RandomGraphEmbedding._from_fitted_model(fitted)
+
+
+#: Parameters that both estimators have.
+_SHARED = [name for name, parameter in PARAMETERS.items() if not parameter.describes_embedding]
+
+#: Options of `RandomGraphEmbedding` alone, and those that have no effect on a fitted model.
+_DESCRIBING = [argument_of(name) for name in PARAMETERS if name not in _SHARED]
 _FITTING = [
     *(argument_of(name) for name, parameter in PARAMETERS.items() if parameter.affects_vectors),
     "fit_graphs",
@@ -188,9 +217,13 @@ _FITTING = [
 def _reject(context: typer.Context, names: Iterable[str], reason: str) -> None:
     """Reject options that would have no effect."""
     for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if _is_given(context, name):
             raise typer.BadParameter(f"leave out --{name.replace('_', '-')}: {reason}")
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _number(text: str) -> float:
@@ -235,4 +268,4 @@ def takes_embedding(command: Callable[..., None]) -> Callable[..., None]:
 
 
 #: What only type checkers import above.
-_TYPES: dict[str, Any] = {"RandomGraphEmbedding": object}
+_TYPES: dict[str, Any] = {"GraphVectorizer": object, "RandomGraphEmbedding": object}

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.input_warnings import not_used_by_default
 from graphmover.io.formats import iter_batches
 from graphmover.nodes.labels import label_codes
+from graphmover.views import automatic_views, described
 
 
 @dataclass
@@ -58,6 +58,8 @@ class Summary:
         ``{"least": float, "most": float, "mean": float}``.
     node_histogram, degree_histogram : dict
         How many graphs have how many nodes, and how many nodes have how many neighbours.
+    views : dict of str to str
+        The views that `GraphVectorizer` chooses for the first batch, and what each sees.
     """
 
     graphs: int = 0
@@ -72,16 +74,11 @@ class Summary:
     target: dict[str, Any] | None = None
     node_histogram: dict[str, int] = field(default_factory=dict)
     degree_histogram: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def carried(self) -> list[str]:
-        """What the graphs carry beside their structure, such as "node labels"."""
-        names = ("node_labels", "node_attributes", "edge_weights", "edge_labels", "edge_attributes")
-        return [name.replace("_", " ") for name in names if getattr(self, name)]
+    views: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary of plain values, for JSON."""
-        return asdict(self) | {"not_used_by_default": not_used_by_default(self.carried)}
+        return asdict(self)
 
 
 def summarise(source: Any, **options: Any) -> Summary:
@@ -111,6 +108,9 @@ def summarise(source: Any, **options: Any) -> Summary:
     values: list[NDArray[np.float64]] = []
     for batch in iter_batches(source, **options):
         graphs = batch.graphs
+        if not summary.graphs:
+            views = automatic_views(graphs, n_components=1)
+            summary.views = {view.name: described(view, graphs) for view in views}
         summary.nodes.add(graphs.node_counts, summary.graphs)
         summary.edges.add(graphs.edge_counts, summary.graphs)
         summary.components.add(_component_counts(graphs), summary.graphs)
