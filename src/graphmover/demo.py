@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from graphmover._utils.files import replacing, require_writable
 from graphmover.datasets import Dataset, make_graph_families
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation import evaluate
+from graphmover.vectorizer import GraphVectorizer
 
 
 def run_demo(
@@ -29,30 +33,35 @@ def run_demo(
     Parameters
     ----------
     n_graphs, n_components : int
-        Number of graphs and of random graphs.
+        Number of graphs and of random graphs; the vectorizer has as many in each view.
     progress : bool
         Show a progress bar on standard error.
 
     Returns
     -------
     data : Dataset
-    vectors : ndarray of shape (n_graphs, n_components)
-        The embedding of all graphs by RGE(ASG).
+    vectors : ndarray of shape (n_graphs, number of columns)
+        The vectors of all graphs by `GraphVectorizer`.
     scores : list of dict
-        The majority class, the vertex histogram, RGE(RF) and RGE(ASG), with a linear SVM.
+        `GraphVectorizer` with logistic regression; the majority class, and, with a linear SVM, the
+        vertex histogram, RGE(RF) and RGE(ASG).
     """
     data = make_graph_families(n_graphs, random_state=random_state)
+    vectorizer = GraphVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
     embedding = RandomGraphEmbedding(n_components, n_jobs=n_jobs, random_state=random_state)
     uniform = RandomGraphEmbedding(
         n_components, sampling="uniform", n_jobs=n_jobs, random_state=random_state
     )
-    vectors = embedding.fit_transform(
-        data.graphs
-    )  # also compiles, so that no method's time includes it
+    # Both also compile, so that no method's time includes it.
+    embedding.fit(data.graphs)
+    vectors = vectorizer.fit_transform(data.graphs)
+    pipeline = make_pipeline(
+        clone(vectorizer).set_params(n_jobs=None), LogisticRegression(max_iter=1000)
+    )
     result = evaluate(
         data.graphs,
         np.asarray(data.target),
-        ["majority class", "bag of nodes", uniform, embedding],
+        [pipeline, "majority class", "bag of nodes", uniform, embedding],
         n_folds=5,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -82,7 +91,7 @@ def draw_embedding(
         x, y = plane[data.target == index].T
         marker = "os^vDPX*"[index % 8]  # readable in grey
         axes.scatter(x, y, s=18, marker=marker, alpha=0.75, label=name, linewidths=0)
-    axes.set(title=f"{len(vectors)} graphs by their embedding (t-SNE)", xticks=[], yticks=[])
+    axes.set(title=f"{len(vectors)} graphs by their vectors (t-SNE)", xticks=[], yticks=[])
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     with replacing(path) as file:
         figure.savefig(file, format=_picture_format(path), dpi=150)
