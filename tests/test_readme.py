@@ -18,8 +18,10 @@ def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
     names = {}
     for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         exec(block, names)
+    first, papers = map(float, capsys.readouterr().out.split())
+    assert first > 0.5  # chance is 0.17
     claimed = float(re.search(r"# (0\.\d+) or so", README)[1])
-    assert abs(float(capsys.readouterr().out) - claimed) < 0.03
+    assert abs(papers - claimed) < 0.03
     assert np.allclose(names["Z"] @ names["Z"].T, names["K"])
 
 

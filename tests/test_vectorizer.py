@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from graph_zoo import cycle, path, random_graph
+from graph_zoo import cycle, path, random_graph, renumbered
 from real_data import real_dataset
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -565,6 +565,14 @@ def test_empty_graphs_in_files_are_zeros_and_one_warning(tmp_path, graphs):
         vectorizer().fit(graphs).transform_to(some, tmp_path / "z.npy", batch_size=1)
     assert len(w) == 1
     assert (np.load(tmp_path / "z.npy")[3:] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["bare", "labels and attributes", "edge labels", "weights"])
+def test_numbering_does_not_matter(kind):
+    rng = np.random.default_rng(0)
+    model = vectorizer().fit(KINDS[kind])
+    same = [renumbered(graph, rng) for graph in KINDS[kind]]
+    assert model.transform(same) == pytest.approx(model.transform(KINDS[kind]), abs=1e-8)
 
 
 def test_a_fit_that_fails_leaves_the_model_as_it_was(graphs):
