@@ -82,22 +82,46 @@ def transport_cost(weights, other_weights, costs):
     return solution.fun * scale
 
 
+def labelled_costs(x, y, ground):
+    """The ground distances between all nodes of two graphs, by label columns."""
+    floor, per_label = ground[:2]
+    x_columns, y_columns = (
+        [()] * len(s.points) if s.labels is None else s.labels.reshape(len(s.points), -1)
+        for s in (x, y)
+    )
+    return np.array(
+        [
+            [
+                labelled_ground_distance(p, q, a, b, floor, per_label)
+                for q, b in zip(y.points, y_columns, strict=True)
+            ]
+            for p, a in zip(x.points, x_columns, strict=True)
+        ]
+    )
+
+
+def partial_distance(x, y, ground):
+    """Match as much mass of y with mass of x as there is; the rest of y costs ``unmatched``."""
+    costs = labelled_costs(x, y, ground)
+    n, m = costs.shape
+    matched = min(x.masses.sum(), y.masses.sum())
+    solution = linprog(
+        costs.ravel(),
+        A_ub=np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))]),
+        b_ub=np.concatenate([x.masses, y.masses]),
+        A_eq=np.ones((1, n * m)),
+        b_eq=[matched],
+        method="highs",
+    )
+    assert solution.status == 0, solution.message
+    rest = y.masses.sum() - matched
+    return (solution.fun + rest * ground.unmatched) / y.masses.sum()
+
+
 def earth_movers_distance(x, y, ground=None):
     """Between two NodeEmbeddings of one graph each; with a ground distance, by label columns."""
     if ground is not None:
-        x_columns, y_columns = (
-            [()] * len(s.points) if s.labels is None else s.labels.reshape(len(s.points), -1)
-            for s in (x, y)
-        )
-        costs = np.array(
-            [
-                [
-                    labelled_ground_distance(p, q, a, b, *ground)
-                    for q, b in zip(y.points, y_columns, strict=True)
-                ]
-                for p, a in zip(x.points, x_columns, strict=True)
-            ]
-        )
+        costs = labelled_costs(x, y, ground)
         return transport_cost(x.masses / x.masses.sum(), y.masses / y.masses.sum(), costs)
     x_labels = [None] * len(x.points) if x.labels is None else x.labels
     y_labels = [None] * len(y.points) if y.labels is None else y.labels

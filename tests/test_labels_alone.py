@@ -42,7 +42,25 @@ VARIANTS = [
     {"wl_iterations": 1, "wl_depths": "all", "node_embedding": "laplacian"},
     {"wl_iterations": 1, "use_edge_labels": "auto", "node_embedding": "degree"},
     {"node_embedding": "laplacian", "max_random_nodes": None, "spread_anchors": True},
+    {"node_embedding": "laplacian", "partial": True},
+    {"node_embedding": "laplacian", "partial": True, "use_node_labels": False, "smoothing": 1},
+    {"node_embedding": "degree", "partial": True, "wl_iterations": 1, "wl_depths": "all"},
+    {"node_embedding": "structure", "partial": True, "node_mass": "equal"},
+    {
+        "node_embedding": "labels:3,laplacian",
+        "partial": True,
+        "max_random_nodes": None,
+        "spread_anchors": True,
+    },
 ]
+
+#: What mass without a match costs in those of them that count and have coordinates.
+UNMATCHED = {
+    "laplacian": 2.0,  # 4 dimensions; labels or none
+    "degree": 2.0,  # 1 dimension, and labels that weigh 1
+    "structure": 6**0.5,  # 3 standardised columns
+    "labels:3,laplacian": (2 * 3**2 + 4) ** 0.5,
+}
 
 
 def ids(parameters):
@@ -57,6 +75,7 @@ def test_distances_are_those_of_the_engine(graphs, parameters):
         graphs,
         node_embedding=model.node_embedding,
         **{name: getattr(model, name) for name in names},
+        smoothing=model.smoothing,
     ).divided_by(model.node_scale_)
     if model.node_embedding is None:
         ground = TreeDistance(model.partial)
@@ -64,6 +83,9 @@ def test_distances_are_those_of_the_engine(graphs, parameters):
         ground = GroundDistance(0.0, 1 / (model.wl_iterations + 1))
     else:
         ground = None
+    if model.partial and model.node_embedding is not None:
+        ground = ground or GroundDistance(nodes.n_dimensions**0.5, 0.0)
+        ground = ground._replace(unmatched=UNMATCHED[model.node_embedding])
     expected = gm.earth_movers_distance(nodes, model.random_graphs_, ground=ground)
     assert (model.distances(graphs) == expected).all()
 
@@ -166,6 +188,31 @@ def test_partial_sees_size():
     assert distances[0, sizes == 12] == 0.5 and distances[1, sizes == 6] == 0
 
 
+@pytest.mark.parametrize("node_embedding", ["laplacian", "structure", "degree"])
+def test_counts_of_points_see_size(node_embedding):
+    """A graph beside its copy: a node of either finds its like, as often as there are any."""
+    path = [(0, 1), (1, 2), (2, 3)]
+    pair = [gm.Graph(4, path), gm.Graph(8, path + [(u + 4, v + 4) for u, v in path])]
+    options = {"node_embedding": node_embedding, "max_random_nodes": None, "node_mass": "equal"}
+    if node_embedding != "laplacian":  # two components have other eigenvectors than one
+        assert (embedding(**options).fit(pair).distances(pair) == 0).all()
+    counts = embedding(**options, partial=True).fit(pair)
+    large = counts.random_graphs_.node_counts == 8
+    distances = counts.distances(pair)
+    assert (np.diag(distances[:, np.argsort(large)]) == 0).all()
+    assert distances[0, large] > 0.4
+
+
+def test_weighted_degrees_cannot_be_counted():
+    graphs = [gm.Graph(3, [(0, 1), (1, 2)], edge_weights=weights) for weights in ([1, 2], [1, 0.5])]
+    for node_embedding in ("laplacian", None):
+        options = {"node_embedding": node_embedding, "wl_iterations": 1, "partial": True}
+        embedding(**options).fit(graphs[:1])  # whole numbers
+        with pytest.raises(ValueError, match=r"partial transport counts masses.*node_mass=\"equal"):
+            embedding(**options, max_random_nodes=None).fit(graphs)
+        embedding(**options, max_random_nodes=None, node_mass="equal").fit(graphs)
+
+
 def test_edge_labels_tell_graphs_apart():
     edges = [(0, 1), (1, 2)]
     pair = [gm.Graph(3, edges, edge_labels=labels) for labels in ([1, 2], [2, 2])]
@@ -198,10 +245,6 @@ def test_a_resumed_file_must_have_the_same_edge_labels():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        (
-            {"node_embedding": "laplacian", "partial": True},
-            "partial=True needs node_embedding=None",
-        ),
         ({"sampling": "uniform"}, 'node_embedding=None needs sampling="anchor"'),
         ({"use_node_labels": False}, "node_embedding=None compares labels alone"),
         ({"use_edge_labels": True}, "use_edge_labels=True needs wl_iterations of at least 1"),

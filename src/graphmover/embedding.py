@@ -92,8 +92,9 @@ class RandomGraphEmbedding(
     partial : bool
         Compare counts instead of shares, so that vectors see size: each node of a random graph
         is matched with a node of its own of the graph, unmatched nodes of the graph cost nothing,
-        those of the random graph that find none cost 1, and the sum is divided by the random
-        graph's mass. Needs ``node_embedding=None``.
+        those of the random graph that find none cost as much as nodes that have nothing in common
+        are apart (docs/transport.md), and the sum is divided by the random graph's mass. Nodes
+        count with their masses, which must be whole numbers.
     device : {"cpu", "cuda", "auto"}
         Where distances are computed: "cuda" is an NVIDIA GPU, "auto" one if there is one and
         enough work for it.
@@ -335,7 +336,7 @@ class RandomGraphEmbedding(
                 random_state=rng,
             )
         graphs = nodes.on_host(np.flatnonzero(nodes.node_counts))
-        ground = ground_of(recipe, partial=bool(self.partial))
+        ground = ground_of(recipe, graphs, partial=bool(self.partial))
         return graphs[
             spread_graphs(graphs, self.n_components, ground, backend, rng, n_jobs=self.n_jobs)
         ]

@@ -322,10 +322,6 @@ def check_parameters(parameters: Mapping[str, object]) -> None:
 def _check_labels_alone(parameters: Mapping[str, object]) -> None:
     """Check what depends on whether nodes have coordinates."""
     if parameters["node_embedding"] is not None:
-        if parameters["partial"]:
-            raise ValueError(
-                "partial=True needs node_embedding=None: it is not available with coordinates"
-            )
         return
     if parameters["sampling"] == "uniform":
         raise ValueError(

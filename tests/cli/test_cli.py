@@ -255,11 +255,6 @@ def test_embed_can_be_piped_and_reads_a_zip(tu_folder, tmp_path):
             ["embed", "TOY", "-o", "z.npy", "--spread-anchors"],
             "--spread-anchors needs --max-random-nodes whole: whole training graphs",
         ),
-        (
-            2,
-            ["embed", "TOY", "-o", "z.npy", "--partial"],
-            "--partial needs --node-embedding none: it is not",
-        ),
         (2, ["embed", "TOY", "-o", "z.npy", "-j", "0"], "'-j': must be an integer other than"),
         (2, ["demo", "-j", "0"], "'-j': must be an integer other than 0"),
         (2, ["fit", "TOY", "-m", "m"], "cannot save a model as m: expected a name that ends in .n"),

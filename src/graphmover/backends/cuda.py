@@ -20,7 +20,7 @@ from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe, node_codes, node_points
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.nodes.masses import node_degrees, node_masses
+from graphmover.nodes.masses import node_degrees, node_masses, require_counts
 from graphmover.nodes.registry import Work
 from graphmover.transport.cuda import engine, schedule
 from graphmover.transport.cuda.side import DeviceSide, prepare_on_device
@@ -163,8 +163,11 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
     ) -> Prepared | PreparedTree:
         """Upload the random graphs, and merge equal nodes or index their labels."""
         if isinstance(ground, TreeDistance):
-            return PreparedTree(_index(self.take(random_graphs)), ground)
-        return Prepared(_side(self.take(random_graphs)), ground)
+            index = _index(self.take(random_graphs))
+            if ground.partial:
+                require_counts(index.totals)
+            return PreparedTree(index, ground)
+        return Prepared(_side(self.take(random_graphs), ground), ground)
 
     def distances(
         self,
@@ -177,9 +180,12 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
         if isinstance(prepared, PreparedTree):
             found = _histograms(nodes, prepared.labels)
             partial = prepared.ground.partial
+            if partial:
+                require_counts(found.totals)
             result = tree.distances_on_device(found, prepared.labels, partial=partial)
         else:
-            result = engine.distances_on_device(_side(nodes), prepared.side, prepared.ground)
+            side = _side(nodes, prepared.ground)
+            result = engine.distances_on_device(side, prepared.side, prepared.ground)
         if finish is not None:
             finish(result)
         result.get(out=out)
@@ -225,8 +231,10 @@ def _joined(parts: list[DeviceNodes], offsets: Ints) -> DeviceNodes:
     )
 
 
-def _side(nodes: DeviceNodes) -> DeviceSide:
+def _side(nodes: DeviceNodes, ground: GroundDistance | None) -> DeviceSide:
     side: DeviceSide = prepare_on_device(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
+    if ground is not None and ground.partial:
+        require_counts(side.host_totals)
     return side
 
 

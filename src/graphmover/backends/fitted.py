@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from graphmover.backends import AnyBackend, backend_for
@@ -10,16 +11,36 @@ from graphmover.backends.rows import distances_of_graphs, distances_of_nodes
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
-from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
+from graphmover.transport.ground import (
+    Ground,
+    GroundDistance,
+    TreeDistance,
+    default_ground_distance,
+)
 
 
-def ground_of(recipe: NodeRecipe, *, partial: bool = False) -> Ground | None:
-    """Return the ground distance of nodes that were embedded by a recipe; None is the paper's."""
+def ground_of(recipe: NodeRecipe, nodes: Nodes, *, partial: bool = False) -> Ground | None:
+    """Return the ground distance of nodes that were embedded by a recipe; None is the paper's.
+
+    With ``partial``, mass without a match costs as much as one between nodes that have nothing in
+    common: all labels differ, and points are opposite corners of the unit cube, or
+    `NodeRecipe.farthest`.
+    """
     if recipe.node_embedding is None:
         return TreeDistance(partial)
-    if recipe.wl_depths == "all":
-        return GroundDistance(floor=0.0, per_label=recipe.label_weight / (recipe.wl_iterations + 1))
-    return None
+    n_depths = recipe.wl_iterations + 1 if recipe.wl_depths == "all" else 0
+    ground = None
+    if n_depths:
+        ground = GroundDistance(floor=0.0, per_label=recipe.label_weight / n_depths)
+    if not partial:
+        return ground
+    ground = ground or default_ground_distance(nodes.n_dimensions)
+    unmatched = recipe.farthest
+    if unmatched is None:
+        unmatched = math.sqrt(nodes.n_dimensions / (recipe.smoothing + 1))
+    if nodes.has_labels:
+        unmatched = max(unmatched, ground.floor) + (recipe.label_weight if n_depths else 0.0)
+    return ground._replace(unmatched=unmatched)
 
 
 class DistancesToRandomGraphs:
@@ -31,7 +52,7 @@ class DistancesToRandomGraphs:
         How nodes are embedded.
     random_graphs : NodeEmbeddings
     partial : bool
-        As in `TreeDistance`.
+        Whether masses are counted rather than divided by their sum.
     """
 
     partial = False
@@ -106,7 +127,7 @@ class DistancesToRandomGraphs:
     def prepared_for(self, backend: AnyBackend) -> object:
         """Return the random graphs, ready for a back end's engine."""
         if backend.name not in self._prepared:
-            ground = ground_of(self.recipe, partial=self.partial)
+            ground = ground_of(self.recipe, self.random_graphs, partial=self.partial)
             self._prepared[backend.name] = backend.prepare(self.random_graphs, ground)
         return self._prepared[backend.name]
 

@@ -11,6 +11,7 @@ from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe, embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.masses import require_counts
 from graphmover.transport.cpu import engine
 from graphmover.transport.cpu.problem import Side
 from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
@@ -68,10 +69,11 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
         """Merge equal nodes of the random graphs, or index their labels."""
         if isinstance(ground, TreeDistance):
             graphs = random_graphs
-            return PreparedTree(
-                index_labels(np, graphs.labels, graphs.masses, graphs.offsets), ground
-            )
-        return Prepared(_side(random_graphs), ground)
+            index = index_labels(np, graphs.labels, graphs.masses, graphs.offsets)
+            if ground.partial:
+                require_counts(index.totals)
+            return PreparedTree(index, ground)
+        return Prepared(_side(random_graphs, ground), ground)
 
     def distances(
         self,
@@ -84,9 +86,12 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
         if isinstance(prepared, PreparedTree):
             index, ground = prepared
             found = histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
+            if ground.partial:
+                require_counts(found.totals)
             tree.distances(found, index, ground.partial, out)
         else:
-            engine.distances(_side(nodes), prepared.side, out, prepared.ground)  # type: ignore[no-untyped-call]
+            side = _side(nodes, prepared.ground)
+            engine.distances(side, prepared.side, out, prepared.ground)  # type: ignore[no-untyped-call]
         if finish is not None:
             finish(out)
 
@@ -101,6 +106,8 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
         return Chunking(node_counts + 1, most, n_jobs, limit_blas=True)
 
 
-def _side(nodes: NodeEmbeddings) -> Side:
+def _side(nodes: NodeEmbeddings, ground: GroundDistance | None) -> Side:
     side: Side = engine.prepare(nodes.points, nodes.masses, nodes.offsets, nodes.labels)  # type: ignore[no-untyped-call]
+    if ground is not None and ground.partial:
+        require_counts(side.totals)
     return side

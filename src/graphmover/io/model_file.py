@@ -323,8 +323,6 @@ def _check_labels(model: FittedModel) -> None:
             f"the random graphs have {graphs.n_dimensions} coordinates, but node_embedding is "
             f"{recipe.node_embedding}"
         )
-    if model.parameters.get("partial") and recipe.node_embedding is not None:
-        raise ValueError("partial=True, but nodes have coordinates")
 
 
 #: Names of the arrays.

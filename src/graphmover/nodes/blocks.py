@@ -53,6 +53,14 @@ def digest_of(blocks: tuple[Block, ...] | None) -> str:
     return content.hexdigest()
 
 
+def farthest_square(block: Block) -> float:
+    """Return the square of how far apart two points are that have nothing in common."""
+    if block.name == "labels":
+        return 2 * block.weight**2
+    per_column = 2 if NODE_EMBEDDINGS[block.name].is_standardised else 1
+    return per_column * block.width * block.weight**2
+
+
 def is_composed(node_embedding: object) -> bool:
     """Tell whether points are made of blocks: of several methods, weighted ones or features."""
     if node_embedding is None or callable(node_embedding):

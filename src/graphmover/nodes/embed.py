@@ -21,6 +21,7 @@ from graphmover.nodes.blocks import (
     Block,
     composed_points,
     digest_of,
+    farthest_square,
     fitted_blocks,
     is_composed,
 )
@@ -99,6 +100,15 @@ class NodeRecipe(NamedTuple):
             return 0
         width = sum(block.width for block in self.blocks) if self.blocks else self.n_dimensions
         return width * (self.smoothing + 1)
+
+    @property
+    def farthest(self) -> float | None:
+        """How far apart points are that have nothing in common; None: a unit cube's diagonal.
+
+        In a block of standardised columns, the root mean square distance of two training nodes; of
+        labels, the distance of any two; else the largest that there is.
+        """
+        return None if self.blocks is None else math.sqrt(sum(map(farthest_square, self.blocks)))
 
     def fitted_to(self, batch: GraphBatch, n_jobs: int | None = None) -> NodeRecipe:
         """Return a recipe whose blocks have the scales and labels of these training graphs."""

@@ -68,6 +68,16 @@ def integer_masses(masses: NDArray[Any], offsets: Ints) -> Ints:
     return result
 
 
+def require_counts(totals: Any) -> None:
+    """Raise ValueError if the masses of a graph are rounded shares, which nobody can count."""
+    if (totals >= MAX_EXACT_TOTAL).any():
+        raise ValueError(
+            "partial transport counts masses, but those of a graph are not whole numbers, or add "
+            'up to more than 2**53, as weighted degrees may: use node_mass="equal", or shares '
+            "(partial=False)"
+        )
+
+
 def _rounded(masses: Floats) -> Ints:
     """Round to integers that add up to MAX_EXACT_TOTAL: the largest takes up the slack."""
     masses = masses / masses.max()  # no overflow in the sum

@@ -113,9 +113,9 @@ def transport_plan(
     out = np.zeros((len(x.points), len(y.points)))
     engine: Any = cpu  # the only one with plans
     checked = _checked_ground(ground, x, y)
+    if checked is not None and checked.partial:
+        raise ValueError(f"there is no plan for {checked}, only a distance: give shares")
     if isinstance(checked, TreeDistance):
-        if checked.partial:
-            raise ValueError("there is no plan for TreeDistance(partial=True), only a distance")
         checked = GroundDistance(floor=0.0, per_label=1 / depths(x.labels).shape[1])
     flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y), checked)
     out[np.ix_(heavy_x, heavy_y)] = flows
@@ -165,10 +165,14 @@ def _checked_ground(ground: Ground | None, x: NodeEmbeddings, y: NodeEmbeddings)
         raise TypeError(
             f"ground must be a GroundDistance, a TreeDistance or None, got {type(ground).__name__}"
         )
+    checked: dict[str, float] = {}
     for name, value in ground._asdict().items():
+        if value is None and name == "unmatched":
+            continue
         if not (math.isfinite(value) and 0 <= value <= 1e150):
             raise ValueError(f"ground: {name} must be between 0 and 1e150, got {value}")
-    return GroundDistance(*map(float, ground))
+        checked[name] = float(value)
+    return GroundDistance(**checked)
 
 
 def _require_tree(x: NodeEmbeddings, y: NodeEmbeddings) -> None:

@@ -8,6 +8,11 @@ A node has d coordinates and k >= 0 labels, one in each label column. Between no
 This is the only statement of the rule. `cpu/ground.py` and `cuda/ground.cuh` compute it. Nodes
 without coordinates whose label columns refine each other are compared by `TreeDistance`, for which
 transport has a closed form (`tree/`).
+
+Shares and counts. By shares, the masses of both graphs are divided by their sums. By counts
+(partial transport), each unit of y's mass is matched with a unit of x's mass of its own. What is
+left of x costs nothing; each unit of y that finds none costs ``unmatched``; the sum is divided by
+y's mass.
 """
 
 from __future__ import annotations
@@ -27,10 +32,23 @@ class GroundDistance(NamedTuple):
     >>> y = gm.NodeEmbeddings([[0.5]], [1], [0, 1], labels=[8])
     >>> gm.earth_movers_distance(x, y, ground=GroundDistance(floor=0.0, per_label=2.0))
     array([[2.5]])
+
+    By counts, one node of y is matched with that of x, and the other is not:
+
+    >>> y = gm.NodeEmbeddings([[0.5], [0.7]], [1, 1], [0, 2], labels=[8, 7])
+    >>> ground = GroundDistance(floor=0.0, per_label=2.0, unmatched=3.0)
+    >>> gm.earth_movers_distance(x, y, ground=ground)
+    array([[1.85]])
     """
 
     floor: float  # nodes of which any label differs are at least this far apart
     per_label: float  # added for each label that differs
+    unmatched: float | None = None  # the cost of a unit of y beyond x's mass; None: by shares
+
+    @property
+    def partial(self) -> bool:
+        """Whether masses are counted rather than divided by their sum."""
+        return self.unmatched is not None
 
 
 def default_ground_distance(n_dimensions: int) -> GroundDistance:

@@ -56,6 +56,18 @@ def merge_nodes(
     return MergedNodes(points[starts], masses, offsets, _rows(labels, starts), graphs)
 
 
+def add_unmatched(xp: Any, costs: Any, x_totals: Any, y_totals: Any, unmatched: float) -> None:
+    """Turn the mean cost of the mass that is matched into that of all mass of y, in place.
+
+    ``costs[i, j]`` is between graph i of x and graph j of y, and infinite where one has no nodes.
+    """
+    x_totals, y_totals = xp.asarray(x_totals)[:, np.newaxis], xp.asarray(y_totals)
+    matched = xp.minimum(x_totals, y_totals) / xp.maximum(y_totals, 1)
+    matched[(x_totals == 0) | (y_totals == 0)] = 1.0
+    costs *= matched
+    costs += (1.0 - matched) * unmatched
+
+
 def label_columns(xp: Any, labels: Any, n_nodes: int) -> Any:
     """Return labels as an array (nodes, k); None and an empty array are no columns."""
     if labels is None or (labels.ndim == 1 and not len(labels)):

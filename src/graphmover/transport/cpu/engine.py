@@ -32,6 +32,9 @@ integers. Lengths are integers too, and every arc adds one in the low bits, so e
 positive length, and a search ends after at most m rounds. Equal costs, equal points and degenerate
 masses can therefore neither stall it nor make it cycle.
 
+Counts. By counts instead of shares (`ground.py`), the side with less mass gets a further node at no
+cost to anyone, and the solvers see an ordinary problem (`problem.py`).
+
 Giving up. On some problems paths get in each other's way, and most carry little: sources on one
 line and sinks on another that crosses it, for one. So the solvers count the rows of costs and arcs
 that they read, and give a problem up, with the distance NaN, when they have read more than easy
@@ -58,9 +61,11 @@ from graphmover._utils.compiling import notify_if_compiling
 from graphmover.transport.cpu import few_sinks as _few_sinks
 from graphmover.transport.cpu import many_sinks as _many_sinks
 from graphmover.transport.cpu import simplex as _simplex
+from graphmover.transport.cpu.ground import Rule
 from graphmover.transport.cpu.problem import prepare, prepare_one
 from graphmover.transport.cpu.solver import Pairs
 from graphmover.transport.ground import default_ground_distance
+from graphmover.transport.side import add_unmatched
 
 #: The most sinks of each compiled copy of `few_sinks`, and the vector width of the other solvers.
 _WIDTHS = (8, 16, 32)
@@ -92,14 +97,21 @@ def distances(x, y, out, ground=None):
     `GroundDistance`; None is the paper's.
     """
     out[...] = np.inf
+    rule = _rule(ground, x.points.shape[1])
+    _solve_where_sinks_are_fewer(rule, x, y, True, False, out)
+    _solve_where_sinks_are_fewer(rule, y, x, False, True, out)
+    if rule.partial:
+        add_unmatched(np, out, x.totals, y.totals, ground.unmatched)
+
+
+def _rule(ground, n_dimensions):
     if ground is None:
-        ground = default_ground_distance(x.points.shape[1])
-    _solve_where_sinks_are_fewer(ground, x, y, True, False, out)
-    _solve_where_sinks_are_fewer(ground, y, x, False, True, out)
+        ground = default_ground_distance(n_dimensions)
+    return Rule(ground.floor, ground.per_label, ground.partial)
 
 
 def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
-    """Give each pair to the copy of the solver for its number of sinks."""
+    """Give each pair to the copy of the solver for its number of sinks, with a further one."""
     n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
     fewest = m if ties else m + 1
     below = np.full_like(m, n.max(initial=0) + 1)
@@ -112,13 +124,13 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
             pairs = Pairs(fewest, below, given_up)
             _run(solver.distances, width, pairs, ground, sources, sinks, swapped, out)
 
-    above = 0
+    above, most = 0, m + (ground.partial & (m > 0))
     for width in _WIDTHS:
-        run(_few_sinks, width, (above < m) & (m <= width), fewest, below)
+        run(_few_sinks, width, (above < most) & (most <= width), fewest, below)
         above = width
-    run(_many_sinks, _BLOCK, m > above, unbalanced, large)
-    run(_simplex, _BLOCK, m > above, fewest, unbalanced)
-    run(_simplex, _BLOCK, m > above, large, below)
+    run(_many_sinks, _BLOCK, most > above, unbalanced, large)
+    run(_simplex, _BLOCK, most > above, fewest, unbalanced)
+    run(_simplex, _BLOCK, most > above, large, below)
     if np.isnan(out).any():
         run(_simplex, _BLOCK, m > 0, fewest, below, given_up=True)
 
@@ -128,16 +140,15 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     if len(points) < len(sink_points):
         flows, cost = plan(sink_points, sink_masses, sink_labels, points, masses, labels, ground)
         return flows.T, cost
-    if ground is None:
-        ground = default_ground_distance(points.shape[1])
+    rule = _rule(ground, points.shape[1])
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
     cost = nan
     if _BALANCED * len(sink_points) < len(points) and out.size <= _MOST_ARCS:
-        cost = _run(_many_sinks.plan, _BLOCK, ground, sources, sinks, out)
+        cost = _run(_many_sinks.plan, _BLOCK, rule, sources, sinks, out)
     if isnan(cost):
-        cost = _run(_simplex.plan, _BLOCK, ground, sources, sinks, out)
+        cost = _run(_simplex.plan, _BLOCK, rule, sources, sinks, out)
     return out, cost
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from math import sqrt
 
 from graphmover._utils.jit import njit
 from graphmover.transport.cpu.lanes import JIT_INLINE, load, select, splat, square_root
+
+#: What the kernels need of a `GroundDistance`: one type, whether transport is partial or not.
+Rule = namedtuple("Rule", ["floor", "per_label", "partial"])
 
 
 @njit(**JIT_INLINE)

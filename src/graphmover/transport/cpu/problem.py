@@ -3,6 +3,9 @@
 Costs become integers: multiples of a small fraction of the largest cost that can occur. So the
 solvers need no tolerance; the distance itself is summed from the float64 costs. Where it is so
 small that this rounding matters, `finer_bound` returns a smaller largest cost to solve again with.
+
+By counts, masses stay as they are, and the side that has less gets a further node, its last, that
+makes up the difference at no cost to anyone. So as much mass is matched as there is on both sides.
 """
 
 from __future__ import annotations
@@ -29,6 +32,9 @@ FORBIDDEN = 1 << 61
 #: Above every cost and every path length.
 INFINITE = 1 << 62
 
+#: Which side has a further node that makes up the difference of masses.
+NEITHER, SOURCES, SINKS = 0, 1, 2
+
 #: The relative error that integer costs may bring into a distance.
 ACCURACY = 1e-10
 
@@ -51,7 +57,7 @@ Sinks = namedtuple(
         "coordinates",  # (d * stride,) a row per dimension, padded with zeros
         "labels",  # (k * stride,) a row per label column, likewise
         "stride",  # the length of a row: m, rounded up to whole vectors
-        "m",  # number of sinks
+        "m",  # number of sinks, with a further one
     ],
 )
 
@@ -69,11 +75,12 @@ Pair = namedtuple(
 Problem = namedtuple(
     "Problem",
     [
-        "ground",  # GroundDistance
+        "ground",  # Rule
         "points",  # (nodes, d) of the sources' side
         "labels",  # (nodes, k) likewise
         "first",  # the first source among these nodes
-        "n",  # number of sources
+        "n",  # number of sources, with a further one
+        "further",  # the side with a further node
         "sinks",  # Sinks
     ],
 )
@@ -158,7 +165,7 @@ def lay_out_sinks(side, r, sinks):
     """Transpose the points and labels of graph r into the rows of ``sinks``."""
     first, stride = side.offsets[r], sinks.stride
     for j in range(stride):
-        real = j < sinks.m
+        real = first + j < side.offsets[r + 1]
         for c in range(side.points.shape[1]):
             sinks.coordinates[c * stride + j] = side.points[first + j, c] if real else 0.0
         for c in range(side.labels.shape[1]):
@@ -191,7 +198,8 @@ def fill_costs(lanes, p, nodes, sinks, block, scaling, costs, cell):
     """
     padding = splat(lanes, sinks.m - 1 - block) < numbers(lanes)
     most = splat(lanes, ldexp(1.0, scaling.cost_bits))
-    for i in nodes:
+    first, known = cell, p.first + p.n - (p.further == SOURCES)
+    for i in range(nodes.start, min(nodes.stop, known), nodes.step):
         distance = distances_to_sinks(lanes, p, i, sinks, block)
         store(costs.real, cell, distance)
         scaled = distance * splat(lanes, scaling.units)
@@ -199,6 +207,13 @@ def fill_costs(lanes, p, nodes, sinks, block, scaling, costs, cell):
         integer = truncate(scaled) * splat(lanes, 1 << scaling.low_bits)
         store(costs.integer, cell, select(padding, splat(lanes, FORBIDDEN), integer))
         cell += sinks.stride
+    if cell < first + len(nodes) * sinks.stride:  # a further source is among them
+        store(costs.real, cell, splat(lanes, 0.0))
+        store(costs.integer, cell, select(padding, splat(lanes, FORBIDDEN), splat(lanes, 0)))
+    if p.further == SINKS and block <= sinks.m - 1 < block + len(lanes):
+        for row in range(len(nodes)):
+            costs.real[first + row * sinks.stride + sinks.m - 1 - block] = 0.0
+            costs.integer[first + row * sinks.stride + sinks.m - 1 - block] = 0
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -207,6 +222,15 @@ def fill_all_costs(lanes, p, scaling, costs):
     nodes = range(p.first, p.first + p.n)
     for block in range(0, p.sinks.stride, len(lanes)):
         fill_costs(lanes, p, nodes, p.sinks, block, scaling, costs, block)
+
+
+@njit(**JIT_INLINE)
+def further_node(ground, pair):
+    """Which side has a further node: by counts, the one with less mass."""
+    here, there = pair.sources.totals[pair.g], pair.sinks.totals[pair.r]
+    if not ground.partial or here == there:
+        return NEITHER
+    return SOURCES if here < there else SINKS
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -227,7 +251,26 @@ def scale_masses(masses, first, last, mass, total, exact, out):
 
 
 @njit(**JIT_INLINE)
-def scale_to_common_total(pair, supply, demand):
+def equal_masses(ground, pair, supply, demand):
+    """Supplies and demands as integers with the same total; it, and what of it is matched."""
+    if not ground.partial:
+        total = _scale_to_common_total(pair, supply, demand)
+        return total, total
+    sources, g, sinks, r = pair
+    here, there = sources.totals[g], sinks.totals[r]
+    first, last = sources.offsets[g], sources.offsets[g + 1]
+    scale_masses(sources.masses, first, last, here, here, True, supply)
+    if here < there:
+        supply[last - first] = there - here
+    first, last = sinks.offsets[r], sinks.offsets[r + 1]
+    scale_masses(sinks.masses, first, last, there, there, True, demand)
+    if here > there:
+        demand[last - first] = here - there
+    return max(here, there), min(here, there)
+
+
+@njit(**JIT_INLINE)
+def _scale_to_common_total(pair, supply, demand):
     """Supplies and demands as integers with the same total, which is returned."""
     here, there = pair.sources.totals[pair.g], pair.sinks.totals[pair.r]
     divisor, rest = here, there

@@ -25,14 +25,17 @@ from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION, njit
 from graphmover.transport.cpu.ground import cost_bound
 from graphmover.transport.cpu.lanes import JIT_INLINE, bits, lowest_bit, smallest, splat, store
 from graphmover.transport.cpu.problem import (
+    SINKS,
+    SOURCES,
     Pair,
     Problem,
     Sinks,
+    equal_masses,
     finer_bound,
+    further_node,
     in_blocks,
     largest,
     lay_out_sinks,
-    scale_to_common_total,
     units_per_cost,
 )
 
@@ -59,18 +62,19 @@ def at_finer_costs(cost_bits, solve, least_bound):
     @njit(**(JIT_NO_ALLOCATION | _THIN_PART))
     def distance(lanes, ground, pair, sinks, state):
         sources, first = pair.sources, pair.sources.offsets[pair.g]
-        n = sources.offsets[pair.g + 1] - first
-        problem = Problem(ground, sources.points, sources.labels, first, n, sinks)
+        further = further_node(ground, pair)
+        n = sources.offsets[pair.g + 1] - first + (further == SOURCES)
+        problem = Problem(ground, sources.points, sources.labels, first, n, further, sinks)
         n_bits = cost_bits(n, sinks.m)
         bound = max(cost_bound(ground, pair), least_bound)
         found = 0.0
         while bound > 0:
-            total = scale_to_common_total(pair, state.supply, state.demand)
+            total, matched = equal_masses(ground, pair, state.supply, state.demand)
             units = units_per_cost(bound, n_bits)
-            found = solve(lanes, problem, units, total, state) / total
+            found = solve(lanes, problem, units, total, state) / matched
             if isnan(found):
                 return nan
-            bound = finer_bound(bound, found, total, n_bits)
+            bound = finer_bound(bound, found, matched, n_bits)
         return found
 
     return distance
@@ -95,12 +99,17 @@ def over_pairs(make_state, distance):
                 if pairs.given_up and not isnan(out[row, column]):
                     continue
                 pair = Pair(sources, g, sinks, r)
+                if ground.partial:  # whether there is a further sink depends on the pair
+                    all_sinks = m + (further_node(ground, pair) == SINKS)
+                    stride = in_blocks(lanes, all_sinks)
+                    laid_out = Sinks(buffers.coordinates, buffers.labels, stride, all_sinks)
+                    lay_out_sinks(sinks, r, laid_out)
                 out[row, column] = distance(lanes, ground, pair, laid_out, state)
 
     @njit(**(JIT | _THIN_PART))
     def allocate_and_fill(lanes, pairs, ground, sources, sinks, swapped, out):
-        n = largest(sources.offsets)
-        m = min(n, largest(sinks.offsets))
+        n = largest(sources.offsets) + ground.partial
+        m = min(n, largest(sinks.offsets) + ground.partial)
         buffers = _empty_sinks(lanes, sinks, m)
         state = make_state(lanes, n, m)
         fill(lanes, pairs, ground, sources, sinks, swapped, buffers, state, out)

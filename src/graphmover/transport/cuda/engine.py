@@ -39,6 +39,8 @@ def solve(x: Any, y: Any, ground: GroundDistance | None = None) -> tuple[Any, An
 
     if ground is None:
         ground = default_ground_distance(x.n_dimensions)
+    if ground.partial:
+        raise NotImplementedError('partial transport with coordinates needs device="cpu"')
     out = cupy.full((len(x.sizes), len(y.sizes)), np.inf)
     schedule = _schedule.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)
     again = cupy.empty((sum(launch.n_problems for launch in schedule), 2), np.int32)
