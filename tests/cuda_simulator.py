@@ -12,7 +12,7 @@ from graphmover._utils.cuda import source
 from graphmover.transport.cpu.problem import prepare
 from graphmover.transport.cuda import schedule
 from graphmover.transport.ground import default_ground_distance
-from graphmover.transport.side import ROUNDED_TOTAL
+from graphmover.transport.side import ROUNDED_TOTAL, add_unmatched
 from graphmover.transport.tree.histograms import histograms, index_labels
 
 SIMULATOR = Path(__file__).parent / "simulator"
@@ -74,13 +74,17 @@ def host_side(nodes):
 
 
 def distances(kernels, x, y, ground=None, *, guess=True, shared=True):
-    """All distances as `cuda.engine.solve` computes them, and how many had to be solved again."""
+    """All distances as `cuda.engine.solve` computes them, and how many had to be solved again.
+
+    A ground distance by counts needs kernels that were built with PARTIAL.
+    """
     if ground is None:
         ground = default_ground_distance(x.n_dimensions)
     x, y = host_side(x), host_side(y)
     out = np.full((len(x.sizes), len(y.sizes)), np.inf)
     n_again = 0
-    for launch in schedule.launches(x.sizes, y.sizes, x.totals, y.totals):
+    partial = ground.partial
+    for launch in schedule.launches(x.sizes, y.sizes, x.totals, y.totals, partial=partial):
         again = np.zeros((launch.n_problems, 2), np.int32)
         count = np.zeros(1, np.int32)
         arguments = (launch, x, y, ground, out, again, count)
@@ -98,6 +102,8 @@ def distances(kernels, x, y, ground=None, *, guess=True, shared=True):
         n_bytes = launch.exact_bytes()
         fits = shared and schedule.fits_shared_memory(n_bytes, 10**9)
         run(kernels, "solve_exactly", n_bytes, fits, *arguments, listed=True)
+    if partial:
+        add_unmatched(np, out, x.totals, y.totals, ground.unmatched)
     return out, n_again
 
 

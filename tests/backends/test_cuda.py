@@ -27,10 +27,12 @@ pytestmark = [
 ]
 
 
-def assert_agree(x, y):
-    on_gpu = gm.earth_movers_distance(x, y, device="cuda")
-    np.testing.assert_allclose(on_gpu, gm.earth_movers_distance(x, y, n_jobs=-1), rtol=1e-9)
-    np.testing.assert_array_equal(gm.earth_movers_distance(x, y, device="cuda"), on_gpu)
+def assert_agree(x, y, ground=None):
+    on_gpu = gm.earth_movers_distance(x, y, ground=ground, device="cuda")
+    on_cpu = gm.earth_movers_distance(x, y, ground=ground, n_jobs=-1)
+    np.testing.assert_allclose(on_gpu, on_cpu, rtol=1e-9)
+    again = gm.earth_movers_distance(x, y, ground=ground, device="cuda")
+    np.testing.assert_array_equal(again, on_gpu)
 
 
 @pytest.mark.parametrize("d", [1, 3, 6, 9])
@@ -40,6 +42,15 @@ def test_random_problems(d, labels, grid):
     rng = np.random.default_rng(d)
     x = random_nodes(rng, 300, 60, d=d, labels=labels, grid=grid)
     assert_agree(x, random_nodes(rng, 220, 32, d=d, labels=labels, grid=grid))
+
+
+@pytest.mark.parametrize("most_mass", [1, 4, 2**20, 2**45])
+@pytest.mark.parametrize("n_x, n_y", [(60, 32), (5, 60), (90, 70), (900, 12)])
+def test_counts(n_x, n_y, most_mass):
+    rng = np.random.default_rng(n_x)
+    x = random_nodes(rng, 60, n_x, labels=3, most_mass=most_mass)
+    y = random_nodes(rng, 40, n_y, labels=3, most_mass=most_mass)
+    assert_agree(x, y, GroundDistance(0.6, 0.25, unmatched=1.5))
 
 
 @pytest.mark.parametrize("most_mass", [2**9, 2**20, 2**45])
@@ -134,14 +145,18 @@ def test_the_closed_form_has_the_bits_of_the_cpu(partial, n_y):
     on_gpu = gm.earth_movers_distance(nodes, y, ground=ground, device="cuda")
     np.testing.assert_array_equal(on_gpu, gm.earth_movers_distance(nodes, y, ground=ground))
     heavy = gm.NodeEmbeddings(nodes.points, nodes.masses * 0.3, nodes.offsets, nodes.labels)
-    on_gpu = gm.earth_movers_distance(heavy, y, ground=ground, device="cuda")
-    expected = gm.earth_movers_distance(heavy, y, ground=ground)
-    np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-12)
-    if not partial:
-        engine = GroundDistance(0.0, 1 / 4)
-        on_gpu = gm.earth_movers_distance(nodes[:50], y[:50], ground=engine, device="cuda")
-        expected = gm.earth_movers_distance(nodes[:50], y[:50], ground=ground)
+    if partial:
+        for pair in ((heavy, y), (y, heavy)):
+            with pytest.raises(ValueError, match="partial transport counts masses"):
+                gm.earth_movers_distance(*pair, ground=ground, device="cuda")
+    else:
+        on_gpu = gm.earth_movers_distance(heavy, y, ground=ground, device="cuda")
+        expected = gm.earth_movers_distance(heavy, y, ground=ground)
         np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-12)
+    engine = GroundDistance(0.0, 1 / 4, unmatched=1.0 if partial else None)
+    on_gpu = gm.earth_movers_distance(nodes[:50], y[:50], ground=engine, device="cuda")
+    expected = gm.earth_movers_distance(nodes[:50], y[:50], ground=ground)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-9, atol=1e-12)
     none = nodes[:0]
     assert gm.earth_movers_distance(none, y, ground=ground, device="cuda").shape == (0, n_y)
     assert gm.earth_movers_distance(y, none, ground=ground, device="cuda").shape == (n_y, 0)
@@ -154,6 +169,8 @@ def test_the_closed_form_has_the_bits_of_the_cpu(partial, n_y):
         {"node_embedding": None, "max_random_nodes": None, "spread_anchors": True},
         {"node_embedding": None},
         {"node_embedding": "laplacian"},
+        {"node_embedding": "laplacian", "partial": True},
+        {"node_embedding": "structure", "partial": True, "max_random_nodes": None},
     ],
 )
 def test_labels_of_all_depths(parameters):
@@ -265,10 +282,13 @@ def test_compute_sanitizer(tool):
         "import sys; sys.path.insert(0, 'tests')\n"
         "import numpy as np, graphmover as gm\n"
         "from graph_zoo import random_nodes\n"
+        "from graphmover.transport import GroundDistance\n"
         "rng = np.random.default_rng(0)\n"
         "for n, m, most_mass in ((40, 40, 4), (150, 12, 2**40), (150, 12, 4)):\n"
         "    x, y = random_nodes(rng, 3, n), random_nodes(rng, 4, m, most_mass=most_mass)\n"
         "    gm.earth_movers_distance(x, y, device='cuda')\n"
+        "    counts = GroundDistance(1.0, 0.0, unmatched=2.0)\n"
+        "    gm.earth_movers_distance(x, y, ground=counts, device='cuda')\n"
         "graphs = gm.make_graph_families(12, random_state=0, return_X_y=True)[0]\n"
         "gm.RandomGraphEmbedding(4, random_state=0, device='cuda').fit_transform(graphs)\n"
     )

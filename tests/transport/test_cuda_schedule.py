@@ -35,6 +35,14 @@ def test_each_launch_holds_its_largest_problem():
             assert (launch.width, launch.places) == (0, 1)
 
 
+def test_counts_leave_room_for_a_further_node():
+    sizes, totals = np.array([32]), np.array([60_000])
+    (shares,) = schedule.launches(sizes, sizes, totals, totals)
+    (counts,) = schedule.launches(sizes, sizes, totals, totals, partial=True)
+    assert (shares.width, shares.sinks, shares.rows, shares.short) == (32, 32, 32, False)
+    assert (counts.width, counts.sinks, counts.rows, counts.short) == (0, 33, 33, True)
+
+
 def test_flows_of_16_bits_only_where_every_total_fits():
     assert all(launch.short for launch in schedule_for([30], [10], mass=200))
     assert not any(launch.short for launch in schedule_for([30], [10], mass=300))

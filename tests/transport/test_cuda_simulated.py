@@ -13,7 +13,7 @@ from test_tree import label_tree
 
 import graphmover as gm
 from graphmover._utils import cuda as _cuda_kernels
-from graphmover.transport import TreeDistance
+from graphmover.transport import GroundDistance, TreeDistance
 
 
 def nvrtc():
@@ -30,14 +30,18 @@ def nvrtc():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("partial", [False, True])
 @pytest.mark.parametrize("file", _cuda_kernels.SOURCES)
-def test_nvrtc_compiles_without_a_warning(file, architecture):
+def test_nvrtc_compiles_without_a_warning(file, partial, architecture):
+    if partial and file != "transport.cu":
+        pytest.skip("its kernels take counts and shares alike")
     library = nvrtc()
     program = ctypes.c_void_p()
     text = _cuda_kernels.source(file).encode()
     assert library.nvrtcCreateProgram(ctypes.byref(program), text, b"", 0, None, None) == 0
     options = [
         *_cuda_kernels.OPTIONS,
+        *([_cuda_kernels.PARTIAL] if partial else []),
         f"--gpu-architecture={architecture.replace('sm', 'compute')}",
     ]
     encoded = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
@@ -58,6 +62,13 @@ def kernels(tmp_path_factory):
     if cuda_simulator.compiler() is None or sys.platform != "linux":
         pytest.skip("no C++ compiler on Linux")
     return cuda_simulator.build(tmp_path_factory.mktemp("simulator"))
+
+
+@pytest.fixture(scope="module")
+def counting_kernels(tmp_path_factory):
+    if cuda_simulator.compiler() is None or sys.platform != "linux":
+        pytest.skip("no C++ compiler on Linux")
+    return cuda_simulator.build(tmp_path_factory.mktemp("counting"), _cuda_kernels.PARTIAL)
 
 
 def assert_equal_to_the_cpu(kernels, x, y, ground=None, **choice):
@@ -118,6 +129,47 @@ def test_every_ground_distance(kernels, ground, columns):
         x = with_columns(rng, random_nodes(rng, 4, largest_x), columns)
         y = with_columns(rng, random_nodes(rng, 4, largest_y), columns)
         assert_equal_to_the_cpu(kernels, x, y, ground, **choice)
+
+
+@pytest.mark.parametrize(
+    "guess, shared", [(True, True), (True, False), (False, True), (False, False)]
+)
+@pytest.mark.parametrize(
+    "largest_x, largest_y, most_mass",
+    [(40, 32, 4), (12, 32, 1), (60, 5, 4), (5, 60, 9), (3, 3, 2), (70, 50, 4), (30, 20, 2**40)],
+)
+def test_counts_equal_the_cpu_engine(
+    counting_kernels, guess, shared, largest_x, largest_y, most_mass
+):
+    rng = np.random.default_rng(largest_x + most_mass % 7)
+    x = with_columns(rng, random_nodes(rng, 6, largest_x, most_mass=most_mass), 2)
+    y = with_columns(rng, random_nodes(rng, 6, largest_y, most_mass=most_mass), 2)
+    ground = GroundDistance(0.6, 0.25, unmatched=1.5)
+    assert_equal_to_the_cpu(counting_kernels, x, y, ground, guess=guess, shared=shared)
+
+
+@pytest.mark.parametrize("size", [1, 8, 16, 31, 32, 33])
+def test_counts_with_a_sink_more_than_lanes_without(counting_kernels, size):
+    """A graph against more and against fewer copies of its nodes, and against as many."""
+    rng = np.random.default_rng(size)
+    ground = GroundDistance(0.0, 0.0, unmatched=2.0)
+    x, y = (
+        gm.NodeEmbeddings(
+            rng.random((3 * size, 2)), np.repeat([1, 2, 1], size), [0, size, 2 * size, 3 * size]
+        )
+        for _ in range(2)
+    )
+    assert_equal_to_the_cpu(counting_kernels, x, y, ground)
+
+
+def test_counts_of_many_sources_are_sampled_and_settled(counting_kernels):
+    rng = np.random.default_rng(9)
+    x, y = random_nodes(rng, 2, 900), random_nodes(rng, 6, 12)
+    heavy = gm.NodeEmbeddings(y.points, y.masses * 1000, y.offsets)
+    ground = GroundDistance(0.0, 0.0, unmatched=2.0)
+    assert_equal_to_the_cpu(counting_kernels, x, y, ground)
+    assert_equal_to_the_cpu(counting_kernels, x, heavy, ground)
+    assert_equal_to_the_cpu(counting_kernels, heavy, x, ground)
 
 
 def test_a_guess_that_cannot_be_proven_is_solved_again(kernels):

@@ -10,6 +10,9 @@ from typing import Any
 #: Options for NVRTC; tests compile with the same.
 OPTIONS = ("-std=c++17",)
 
+#: And with this, kernels of transport.cu count masses instead of shares.
+PARTIAL = "-DPARTIAL=1"
+
 #: CUDA sources by name, and their paths in the package.
 SOURCES = {
     "transport.cu": "transport/cuda/transport.cu",
@@ -57,17 +60,18 @@ def gpu_available() -> bool:
     return True
 
 
-@lru_cache(maxsize=len(SOURCES))
-def _module(name):
+@lru_cache(maxsize=2 * len(SOURCES))
+def _module(name, options):
     import cupy
 
-    return cupy.RawModule(code=source(name), options=OPTIONS)
+    return cupy.RawModule(code=source(name), options=options)
 
 
 @lru_cache(maxsize=32)
-def kernel(name, shared_bytes=0, *, file="transport.cu"):
+def kernel(name, shared_bytes=0, *, file="transport.cu", partial=False):
     """Return a kernel that may use this much dynamic shared memory."""
-    function = _module(file).get_function(name)
+    options = (*OPTIONS, PARTIAL) if partial else OPTIONS
+    function = _module(file, options).get_function(name)
     if shared_bytes:
         function.max_dynamic_shared_size_bytes = shared_bytes
     return function

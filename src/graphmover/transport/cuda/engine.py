@@ -14,6 +14,7 @@ from graphmover._utils.cuda import free_memory, kernel, shared_memory
 from graphmover.transport.cuda import schedule as _schedule
 from graphmover.transport.cuda.side import prepare
 from graphmover.transport.ground import GroundDistance, default_ground_distance
+from graphmover.transport.side import add_unmatched
 
 __all__ = ["distances_on_device", "prepare"]
 
@@ -39,10 +40,10 @@ def solve(x: Any, y: Any, ground: GroundDistance | None = None) -> tuple[Any, An
 
     if ground is None:
         ground = default_ground_distance(x.n_dimensions)
-    if ground.partial:
-        raise NotImplementedError('partial transport with coordinates needs device="cpu"')
     out = cupy.full((len(x.sizes), len(y.sizes)), np.inf)
-    schedule = _schedule.launches(x.sizes, y.sizes, x.host_totals, y.host_totals)
+    schedule = _schedule.launches(
+        x.sizes, y.sizes, x.host_totals, y.host_totals, partial=ground.partial
+    )
     again = cupy.empty((sum(launch.n_problems for launch in schedule), 2), np.int32)
     counts = cupy.zeros(len(schedule), np.int32)
     lists = _upload_lists(schedule)
@@ -60,6 +61,8 @@ def solve(x: Any, y: Any, ground: GroundDistance | None = None) -> tuple[Any, An
         start = stop
     for stream in streams:
         here.wait_event(stream.record())
+    if ground.unmatched is not None:
+        add_unmatched(cupy, out, x.totals, y.totals, ground.unmatched)
     here.synchronize()
     return out, counts
 
@@ -145,6 +148,6 @@ def _run(step, n_bytes, in_shared, launch, lists, sides, results):
         results.again,
         results.count,
     )
-    kernel(name, shared_memory() if in_shared else 0)(
+    kernel(name, shared_memory() if in_shared else 0, partial=ground.partial)(
         (blocks,), (32,), arguments, shared_mem=shared_bytes
     )

@@ -75,12 +75,21 @@ template <typename Arcs_, typename Flow_> struct State {
   bool alone;       // whether a warp has one problem only
 };
 
-// The masses of the sources: supply of source i is masses[i] * factor.
+// The masses of the sources: supply of source i is masses[i] * factor; of a further one, the rest.
 template <typename Mass> struct Supply {
   const int64* masses;
   Mass factor;
-  __device__ __forceinline__ Mass operator()(int i) const { return (Mass)masses[i] * factor; }
+  int n_sources;
+  Mass further;
+  __device__ __forceinline__ Mass operator()(int i) const {
+    return PARTIAL && i >= n_sources ? further : (Mass)masses[i] * factor;
+  }
 };
+
+template <typename Mass>
+STEP Supply<Mass> supply_of(const Problem& p, const int64* masses, Mass factor) {
+  return Supply<Mass>{masses + p.first, factor, p.n_sources, (Mass)-p.surplus};
+}
 
 // Let source i, which now has flow at sink k, improve the arcs out of it.
 template <typename S> STEP void improve_arcs(const Lane& l, const S& s, int k, int i, bool active) {

@@ -65,8 +65,10 @@ struct Distances {
   const double* sources;  // (sources, d)
   const double* sink;     // (d,)
   int d;
+  int n_costly;           // from this number on, sources cost nothing
 
   __device__ __forceinline__ double operator()(int i) const {
+    if (PARTIAL && i >= n_costly) return 0.0;
     double square = 0.0;
     for (int c = 0; c < d; ++c) {
       const double difference = sources[(int64)i * d + c] - sink[c];
@@ -85,8 +87,10 @@ struct CoarseDistances {
   const float4* sink;     // (blocks,)
   float4 near, far;       // sink[0] and, if there is one, sink[1]
   int blocks;
+  int n_costly;           // as above
 
   __device__ __forceinline__ float operator()(int i) const {
+    if (PARTIAL && i >= n_costly) return 0.0f;
     float square = 0.0f;
     for (int block = 0; block < blocks; ++block) {
       const float4 a = sources[i * blocks + block];

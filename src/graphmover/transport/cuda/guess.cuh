@@ -16,7 +16,7 @@ STEP void coarse_costs(const Lane& l, const S& s, const CoarseDistances& distanc
 // now from all sinks, within m rounds, or there are none.
 template <typename S>
 STEP double prove(const Lane& l, const S& s, const Distances& distances, double units, double total,
-                  int price, bool& proven) {
+                  double matched, int price, bool& proven) {
   __syncwarp();  // all lanes are done with the costs
   int64* best = (int64*)s.cost;
   for (int j = 0; j < s.width; ++j) best[j * s.row + l.column] = Limits<int64>::INFINITE;
@@ -36,8 +36,8 @@ STEP double prove(const Lane& l, const S& s, const Distances& distances, double 
       holders &= holders - 1;
     }
   }
-  const double distance = sum_over_sinks(l, cost, s.width) / total;
-  const int64 slack = integer_cost(distance * PROVEN, units);
+  cost = sum_over_sinks(l, cost, s.width);
+  const int64 slack = integer_cost(cost / total * PROVEN, units);
   int64 length = (int64)(price >> LOW_BITS) << (Limits<int64>::COST_BITS - Limits<int>::COST_BITS);
   uint32 now = l.own >> l.base, next = 0;
   int round = 0;
@@ -52,7 +52,7 @@ STEP double prove(const Lane& l, const S& s, const Distances& distances, double 
     if (!now && round < l.m) now = next, next = 0, ++round;
   }
   proven = !next;
-  return distance;
+  return cost / matched;
 }
 
 template <typename S>
@@ -75,8 +75,9 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
                                 sink_factor, total);
     if (!possible) l.n = l.m = l.own = 0;
     const double bound = possible ? cost_bound(ground, p) : 0.0;
-    const Supply<int> supply = {p.sources->masses + p.first, source_factor};
-    const int demand = possible ? (int)p.sinks->masses[p.at] * sink_factor : 0;
+    const Supply<int> supply = supply_of(p, p.sources->masses, source_factor);
+    const int demand = possible ? demand_of(p, p.sinks->masses, sink_factor) : 0;
+    const int matched = matched_mass(p, total);
     __syncwarp();
     if (possible) coarse_costs(l, s, coarse_distances_of(ground, p), bound);
     __syncwarp();
@@ -84,9 +85,10 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
     bool proven;
     solve(l, s, supply, demand, total, price);
     const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
-    const double distance = prove(l, s, distances_of(ground, p), units, total, price, proven);
+    const double distance =
+        prove(l, s, distances_of(ground, p), units, total, matched, price, proven);
     if (exists && l.sink == 0) {
-      if (possible && proven && !(finer_bound(bound, distance, total) > 0))
+      if (possible && proven && !(finer_bound(bound, distance, matched) > 0))
         results.out[p.g * results.stride + p.r] = distance;
       else
         results.again[atomicAdd(results.n_again, 1)] = make_int2(p.g, p.r);

@@ -85,6 +85,9 @@ struct Problem {
   int source_graph, sink_graph;
   int first;     // the first source among the nodes of its side
   int at;        // the lane's sink among the nodes of its side
+  int n_sources, n_sinks;  // without a further node
+  int n_costly;  // the sources that it costs to reach the lane's sink: the first ones
+  int64 surplus; // what the further sink takes; negative: what the further source has
 };
 
 STEP bool any_problem(bool condition) { return __any_sync(ALL, condition); }
@@ -113,6 +116,13 @@ template <typename T> STEP T sum_over_sinks(const Lane& l, T value, int width) {
   return sum;
 }
 
+// Let the lane look at a sink of its problem. A further one is free to reach, and at no place.
+STEP void look_at_sink(Problem& p, int sink) {
+  const bool further = PARTIAL && sink >= p.n_sinks;
+  p.at = p.sinks->offsets[p.sink_graph] + (further ? 0 : sink);
+  p.n_costly = further ? 0 : p.n_sources;
+}
+
 STEP int most_in_warp(int value) {
   for (int apart = 16; apart; apart >>= 1) value = max(value, __shfl_xor_sync(ALL, value, apart));
   return value;
@@ -126,7 +136,7 @@ STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 s
   const int64 number = start + place;
   const bool used = place < places;
   l = Lane{lane, used ? place * width : 0, used ? lane % width : 0, used ? lane : spare, 0, 0, 0};
-  p = Problem{-1, -1, x, y, 0, 0, 0, 0};
+  p = Problem{-1, -1, x, y, 0, 0, 0, 0, 0, 0, 0, 0};
   if (place >= places || number >= count) return;
   if (tasks.pairs) {
     const int2 pair = tasks.pairs[number];
@@ -140,9 +150,13 @@ STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 s
   p.sources = swapped ? y : x, p.source_graph = swapped ? p.r : p.g;
   p.sinks = swapped ? x : y, p.sink_graph = swapped ? p.g : p.r;
   p.first = p.sources->offsets[p.source_graph];
-  l.n = max(n_x, n_y), l.m = min(n_x, n_y);
+  l.n = p.n_sources = max(n_x, n_y), l.m = p.n_sinks = min(n_x, n_y);
+  if (PARTIAL) {
+    p.surplus = p.sources->totals[p.source_graph] - p.sinks->totals[p.sink_graph];
+    l.n += p.surplus < 0, l.m += p.surplus > 0;
+  }
   l.own = (l.m < 32 ? (1u << l.m) - 1 : ALL) << l.base;
-  p.at = p.sinks->offsets[p.sink_graph] + min(l.sink, l.m - 1);
+  look_at_sink(p, min(l.sink, l.m - 1));
 }
 
 // ------------------------------------------------------------------------ costs and masses
@@ -176,7 +190,7 @@ STEP Labels labels_of(const GroundDistance& ground, const Problem& p) {
 STEP Distances distances_of(const GroundDistance& ground, const Problem& p) {
   return Distances{rule_of<double>(ground), labels_of(ground, p),
                    p.sources->points + (int64)p.first * ground.d,
-                   p.sinks->points + (int64)p.at * ground.d, ground.d};
+                   p.sinks->points + (int64)p.at * ground.d, ground.d, p.n_costly};
 }
 
 STEP CoarseDistances coarse_distances_of(const GroundDistance& ground, const Problem& p) {
@@ -184,17 +198,33 @@ STEP CoarseDistances coarse_distances_of(const GroundDistance& ground, const Pro
   const float4* sink = (const float4*)p.sinks->coarse + (int64)p.at * blocks;
   return CoarseDistances{rule_of<float>(ground), labels_of(ground, p),
                          (const float4*)p.sources->coarse + (int64)p.first * blocks, sink,
-                         sink[0], sink[blocks > 1 ? 1 : 0], blocks};
+                         sink[0], sink[blocks > 1 ? 1 : 0], blocks, p.n_costly};
 }
 
 STEP int64 integer_cost(double distance, double units) {
   return (int64)fmin(distance * units, (double)(1ll << 48));
 }
 
+// The mass that is matched, of all mass: a further node matches none.
+template <typename Mass> STEP Mass matched_mass(const Problem& p, Mass total) {
+  return PARTIAL ? (Mass)(total - (p.surplus < 0 ? -p.surplus : p.surplus)) : total;
+}
+
+// The demand of the lane's sink.
+template <typename Mass>
+STEP Mass demand_of(const Problem& p, const int64* masses, Mass factor) {
+  if (PARTIAL && !p.n_costly) return (Mass)p.surplus;
+  return (Mass)masses[p.at] * factor;
+}
+
 // The factors that bring both sides to a common total; false where it does not fit the bits.
 STEP bool small_factors(int64 here, int64 there, int mass_bits, int& source_factor,
                         int& sink_factor, int& total) {
   if ((here | there) >> 31) return false;
+  if (PARTIAL) {
+    source_factor = sink_factor = 1, total = (int)max(here, there);
+    return !(max(here, there) >> mass_bits);
+  }
   uint32 divisor = here, rest = there;
   while (rest) {
     const uint32 next = divisor % rest;
@@ -208,6 +238,10 @@ STEP bool small_factors(int64 here, int64 there, int mass_bits, int& source_fact
 
 // The same for totals up to MAX_COMMON_TOTAL; beyond that the rounded masses are used.
 STEP bool factors(int64 here, int64 there, int64& source_factor, int64& sink_factor, int64& total) {
+  if (PARTIAL) {
+    source_factor = sink_factor = 1, total = max(here, there);
+    return true;
+  }
   int64 divisor = here, rest = there;
   while (rest) {
     const int64 next = divisor % rest;

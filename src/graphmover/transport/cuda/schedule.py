@@ -96,14 +96,21 @@ def launches(
     y_sizes: NDArray[np.int64],
     x_totals: NDArray[np.int64],
     y_totals: NDArray[np.int64],
+    *,
+    partial: bool = False,
 ) -> list[Launch]:
-    """Return the launches for all pairs of graphs that have nodes, the most work first."""
+    """Return the launches for all pairs of graphs that have nodes, the most work first.
+
+    If ``partial``, either side of a problem may have a further node, and masses stay as they are.
+    """
     schedule = []
     for x_graphs in _bins(x_sizes):
         for y_graphs in _bins(y_sizes):
             most = sorted((int(x_sizes[x_graphs[-1]]), int(y_sizes[y_graphs[-1]])))
+            most = [size + partial for size in most]
             width = next((w for w in WIDTHS if w >= most[0]), 0)
-            total = int(x_totals[x_graphs].max()) * int(y_totals[y_graphs].max())
+            totals = int(x_totals[x_graphs].max()), int(y_totals[y_graphs].max())
+            total = max(totals) if partial else totals[0] * totals[1]
             at_once = max(1, _MOST_PROBLEMS // len(y_graphs))
             for start in range(0, len(x_graphs), at_once):
                 chosen = x_graphs[start : start + at_once]

@@ -13,6 +13,13 @@
 // bits, or with a distance so small that it needs finer integer costs, goes on the list `again`.
 // `solve_exactly` solves those with 64 bits throughout. Problems with more than 32 sinks are left
 // to `solve_many_sinks`: one problem per warp, as in `cpu/many_sinks.py`.
+//
+// Counts. Compiled with PARTIAL, the kernels count masses instead of shares (`ground.py`): the side
+// with less mass gets a further node at no cost to anyone, its last, as in `cpu/problem.py`.
+
+#ifndef PARTIAL
+#define PARTIAL 0
+#endif
 
 typedef long long int64;
 typedef unsigned long long uint64;
@@ -46,10 +53,11 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
     if (l.m)
       exact = factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
                       source_factor, sink_factor, total);
-    const Supply<int64> supply = {(exact ? p.sources->masses : p.sources->rounded) + p.first,
-                                  source_factor};
+    const int64 matched = matched_mass(p, total);
+    const Supply<int64> supply =
+        supply_of(p, exact ? p.sources->masses : p.sources->rounded, source_factor);
     const int64 demand =
-        l.m ? (exact ? p.sinks->masses : p.sinks->rounded)[p.at] * sink_factor : 0;
+        l.m ? demand_of(p, exact ? p.sinks->masses : p.sinks->rounded, sink_factor) : 0;
     const Distances distances = distances_of(ground, p);
     double bound = l.m ? cost_bound(ground, p) : 0.0;
     double distance = 0.0;
@@ -68,10 +76,10 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
         if (flow) cost += flow * distances(i);
       }
       __syncwarp();
-      cost = sum_over_sinks(l, cost, s.width) / total;
+      cost = sum_over_sinks(l, cost, s.width) / matched;
       if (bound > 0) {
         distance = cost;
-        bound = finer_bound(bound, distance, total);
+        bound = finer_bound(bound, distance, matched);
       }
     }
     if (l.m && l.sink == 0) results.out[p.g * results.stride + p.r] = distance;
@@ -124,15 +132,15 @@ extern "C" __global__ void __launch_bounds__(32, 24)
     int64 source_factor, sink_factor, total;
     const bool exact = factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
                                source_factor, sink_factor, total);
-    const Supply<int64> supply = {(exact ? p.sources->masses : p.sources->rounded) + p.first,
-                                  source_factor};
-    const int first_sink = p.sinks->offsets[p.sink_graph];
+    const int64 matched = matched_mass(p, total);
+    const Supply<int64> supply =
+        supply_of(p, exact ? p.sources->masses : p.sources->rounded, source_factor);
     double bound = cost_bound(ground, p), distance = 0.0;
     while (bound > 0) {
       const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
       for (int k = l.lane; k < s.m; k += 32) {
-        p.at = first_sink + k;
-        s.deficit[k] = (exact ? p.sinks->masses : p.sinks->rounded)[p.at] * sink_factor;
+        look_at_sink(p, k);
+        s.deficit[k] = demand_of(p, exact ? p.sinks->masses : p.sinks->rounded, sink_factor);
         const Distances distances = distances_of(ground, p);
         for (int i = 0; i < s.n; ++i) s.cost[i * s.stride + k] = integer_cost(distances(i), units);
       }
@@ -141,14 +149,14 @@ extern "C" __global__ void __launch_bounds__(32, 24)
       balance(s, l.lane);
       double cost = 0.0;
       for (int k = l.lane; k < s.m; k += 32) {
-        p.at = first_sink + k;
+        look_at_sink(p, k);
         const Distances distances = distances_of(ground, p);
         for (int i = 0; i < s.n; ++i)
           if (s.flow[i * s.stride + k]) cost += s.flow[i * s.stride + k] * distances(i);
       }
       for (int apart = 16; apart; apart >>= 1) cost += __shfl_xor_sync(ALL, cost, apart);
-      distance = cost / total;
-      bound = finer_bound(bound, distance, total);
+      distance = cost / matched;
+      bound = finer_bound(bound, distance, matched);
     }
     if (l.lane == 0) out[p.g * stride + p.r] = distance;
     __syncwarp();
