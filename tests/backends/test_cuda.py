@@ -197,6 +197,20 @@ def test_many_chunks_give_the_same_bits(monkeypatch):
     np.testing.assert_array_equal(model.transform(graphs), at_once)
 
 
+def test_scratch_memory_in_the_pool_is_used_again():
+    """One problem takes 12 MB; but for 64 MB, all memory is in a block of another stream."""
+    import cupy
+
+    rng = np.random.default_rng(6)
+    x, y = random_nodes(rng, 9, 3000), random_nodes(rng, 9, 250)
+    expected = gm.earth_movers_distance(x, y, device="cuda")
+    cupy.get_default_memory_pool().free_all_blocks()
+    free = cupy.cuda.Device().mem_info[0]
+    with cupy.cuda.Stream(non_blocking=True):
+        cupy.empty(free - 2**26, np.uint8)
+    np.testing.assert_array_equal(gm.earth_movers_distance(x, y, device="cuda"), expected)
+
+
 def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
     rng = np.random.default_rng(4)
     x, y = random_nodes(rng, 100, 9), random_nodes(rng, 100, 9)

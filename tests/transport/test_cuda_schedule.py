@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphmover.nodes.laplacian import cuda as _cuda_laplacian
-from graphmover.transport.cuda import schedule
+from graphmover.transport.cuda import engine, schedule
 
 
 def schedule_for(x_sizes, y_sizes, mass=2):
@@ -73,6 +73,30 @@ def test_scratch_memory_stays_within_its_budget():
     assert schedule.scratch_slots(1000, 10**6, 4, 10**9) == 64
     with pytest.raises(MemoryError, match=r'one transport problem needs 2\.0 GiB.*device="cpu"'):
         schedule.scratch_slots(2**31, 1, 132, 2**30)
+
+
+@pytest.mark.parametrize(
+    "free, pooled, n_bytes, n_warps, budget",
+    [
+        (800, 900, 10, 10, 100),  # all warps fit: nothing is reclaimed
+        (800, 700, 10, 20, 100),  # half of them do, and there is little to reclaim
+        (800, 900, 10, 20, 212),  # much
+        (800, 300, 120, 20, 137),  # not even one fits
+        (80, 0, 120, 20, 10),  # and never will
+    ],
+)
+def test_scratch_memory_of_other_streams_is_reclaimed(
+    monkeypatch, free, pooled, n_bytes, n_warps, budget
+):
+    memory = {"free": free, "pooled": pooled}
+
+    def reclaim():
+        memory.update(free=free + pooled, pooled=0)
+
+    monkeypatch.setattr(engine, "free_memory", lambda: memory["free"])
+    monkeypatch.setattr(engine, "pooled_memory", lambda: memory["pooled"])
+    monkeypatch.setattr(engine, "reclaim_memory", reclaim)
+    assert engine._scratch_budget(n_bytes, n_warps) == budget
 
 
 def test_chunks_grow_with_nodes_and_with_random_graphs():

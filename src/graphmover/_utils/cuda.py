@@ -85,10 +85,25 @@ def shared_memory() -> Any:
 
 
 def free_memory() -> Any:
-    """Return the free device memory, in bytes."""
+    """Return the free device memory, in bytes, without that in CuPy's memory pool."""
     import cupy
 
     return cupy.cuda.Device().mem_info[0]
+
+
+def pooled_memory() -> Any:
+    """Return the bytes that CuPy's memory pool keeps, each block for the stream it was freed on."""
+    import cupy
+
+    return cupy.get_default_memory_pool().free_bytes()
+
+
+def reclaim_memory() -> None:
+    """Wait until the device is done, and return the blocks in CuPy's memory pool to it."""
+    import cupy
+
+    cupy.cuda.Device().synchronize()
+    release_memory()
 
 
 def release_memory() -> None:

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphmover._utils.cuda import free_memory, kernel, shared_memory
+from graphmover._utils.cuda import (
+    free_memory,
+    kernel,
+    pooled_memory,
+    reclaim_memory,
+    shared_memory,
+)
 from graphmover.transport.cuda import schedule as _schedule
 from graphmover.transport.cuda.side import prepare
 from graphmover.transport.ground import GroundDistance, default_ground_distance
@@ -110,6 +116,21 @@ def _launch(launch, lists, sides, results):
     _run("solve_exactly", n_bytes, in_shared, launch, None, sides, results)
 
 
+def _scratch_budget(n_bytes, n_warps):
+    """The bytes that a launch may take for its tables: an eighth of what is free.
+
+    Launches before this one have left theirs in CuPy's memory pool, each for its own stream. They
+    are reclaimed where they hold more than what is free and all warps could use, and before a
+    single problem would not fit. That waits for the device, so it is not done for every launch.
+    """
+    free = free_memory()
+    is_short = n_bytes * n_warps > free // 8 and pooled_memory() > free
+    if is_short or n_bytes > free // 8:
+        reclaim_memory()
+        free = free_memory()
+    return free // 8
+
+
 def _run(step, n_bytes, in_shared, launch, lists, sides, results):
     """Launch a kernel with its tables in shared or in scratch memory."""
     import cupy
@@ -121,7 +142,7 @@ def _run(step, n_bytes, in_shared, launch, lists, sides, results):
     scratch, shared_bytes = None, n_bytes
     if not in_shared:
         shared_bytes = 0
-        budget = free_memory() // 8
+        budget = _scratch_budget(n_bytes, min(blocks, _BLOCKS * n_processors))
         blocks = _schedule.scratch_slots(n_bytes, blocks, n_processors, budget)
         scratch = cupy.empty(blocks * n_bytes, np.uint8)
     x_graphs, y_graphs = lists or (None, None)
