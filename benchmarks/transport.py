@@ -49,7 +49,6 @@ from graphmover.transport.cpu.problem import (
     scale_to_common_total,
     units_per_cost,
 )
-from graphmover.transport.ground import default_ground_distance
 
 SHAPES = [(18, 5), (30, 10), (30, 30), (75, 30), (500, 15), (1000, 30), (5000, 30)]
 REAL = [
@@ -165,7 +164,7 @@ def compare(name: str, x: Any, y: Any, rounds: int, sample: int, rng: np.random.
     worst = np.abs(ours / theirs - 1).max()
     assert worst < 1e-9, (name, worst)
     sides = [_cpu.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
-    ground = default_ground_distance(x.n_dimensions)
+    ground = _cpu.rule_of(None, x.n_dimensions)
     lanes = (0,) * next(w for w in (8, 16, 32) if w >= np.diff(sides[1].offsets).max())
     out = np.empty((len(x), len(y)))
     rows = []

@@ -278,8 +278,9 @@ def test_evaluation_uses_them_or_says_that_it_cannot():
     default = Method("m", gm.RandomGraphEmbedding()).fingerprint
     for changes in ({"wl_depths": "all"}, {"wl_iterations": 1, "use_edge_labels": True}):
         assert Method("m", gm.RandomGraphEmbedding(**changes)).fingerprint != default
-    with pytest.raises(ValueError, match="'m' has max_random_nodes=None, but folds share"):
-        Method("m", embedding(max_random_nodes=None))
+    Method("m", embedding(max_random_nodes=None))
+    with pytest.raises(ValueError, match="'m' has spread_anchors=True, but folds share"):
+        Method("m", embedding(max_random_nodes=None, spread_anchors=True))
 
 
 def test_parameters_at_their_defaults_leave_fingerprints_of_pipelines_alone():

@@ -12,7 +12,6 @@ import pytest
 import graphmover as gm
 from graphmover.transport.cpu import engine, few_sinks, many_sinks
 from graphmover.transport.cpu.solver import Pairs
-from graphmover.transport.ground import default_ground_distance
 
 KINDS = ("crossing lines", "skew lines", "line and plane", "linked circles", "grid lines")
 
@@ -48,7 +47,7 @@ def by_paths(x, y):
     sides = [engine.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
     solver, width = (few_sinks, 32) if len(y.points) <= 32 else (many_sinks, 8)
     pairs, out = Pairs(np.array([0]), np.array([len(x.points) + 1]), False), np.empty((1, 1))
-    ground = default_ground_distance(x.n_dimensions)
+    ground = engine.rule_of(None, x.n_dimensions)
     solver.distances((0,) * width, pairs, ground, *sides, False, out)
     return out[0, 0]
 

@@ -97,14 +97,15 @@ def distances(x, y, out, ground=None):
     `GroundDistance`; None is the paper's.
     """
     out[...] = np.inf
-    rule = _rule(ground, x.points.shape[1])
+    rule = rule_of(ground, x.points.shape[1])
     _solve_where_sinks_are_fewer(rule, x, y, True, False, out)
     _solve_where_sinks_are_fewer(rule, y, x, False, True, out)
     if rule.partial:
         add_unmatched(np, out, x.totals, y.totals, ground.unmatched)
 
 
-def _rule(ground, n_dimensions):
+def rule_of(ground, n_dimensions):
+    """Return a ground distance as compiled code takes it; None is the paper's."""
     if ground is None:
         ground = default_ground_distance(n_dimensions)
     return Rule(ground.floor, ground.per_label, ground.partial)
@@ -140,7 +141,7 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     if len(points) < len(sink_points):
         flows, cost = plan(sink_points, sink_masses, sink_labels, points, masses, labels, ground)
         return flows.T, cost
-    rule = _rule(ground, points.shape[1])
+    rule = rule_of(ground, points.shape[1])
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
