@@ -218,6 +218,21 @@ def test_what_the_graphs_to_transform_lack_is_named(graphs):
     assert (model.transform(graphs) == model.transform(bare)).all()
 
 
+def test_labels_of_another_kind_are_told(tmp_path):
+    graphs = KINDS["labels"]
+    model = vectorizer().fit(graphs)
+    texts = [
+        gm.Graph(graph.n_nodes, graph.edges, node_labels=[str(x) for x in graph.node_labels])
+        for graph in graphs
+    ]
+    message = r"40 of 40 graphs have no node label in common .* numbers or strings\?"
+    with pytest.warns(UserWarning, match=message):
+        assert np.isfinite(model.transform(texts)).all()
+    with pytest.warns(UserWarning, match=message):
+        model.transform_to(texts, tmp_path / "z.npy", batch_size=7)
+    model.transform(texts[:5] + list(graphs))  # no warning: some are known
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_attributes_that_are_not_finite_are_named(value):
     with pytest.raises(ValueError, match=f"node 1 has the attributes .*{value}.*, expected finite"):

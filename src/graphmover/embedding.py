@@ -372,8 +372,10 @@ class RandomGraphEmbedding(
             batch, device=self.device, finish=finish, n_jobs=self.n_jobs, progress=progress
         )
 
-    def _features_of_batch(self, batch: GraphBatch) -> Floats:
-        return self._rows_of_batch(batch, self._features)
+    def _features_of_batch(self, batch: GraphBatch, unknown: UnknownLabels) -> Floats:
+        rows = self._rows_of_batch(batch, self._features)
+        unknown.add(rows)
+        return rows
 
     def _features(self, distances: Floats) -> Floats:
         return features_in_place(distances, self.gamma_)

@@ -117,7 +117,7 @@ class UnknownLabels:
             return
         _warn(
             f"{n_unknown} of {n_graphs} graphs have no node label in common with any random graph: "
-            f"their vectors carry no information. Are the labels of the kind that the model was "
+            f"their labels tell nothing about them. Are these of the kind that the model was "
             f"fitted with, numbers or strings?"
         )
 

@@ -139,7 +139,11 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         batch = as_graph_batch(X)
         warn_about_empty_graphs(batch)
-        return self._rows_of_batch(batch, "embedding graphs" if self.verbose else None)
+        unknown = self._unknown_labels()
+        progress = "embedding graphs" if self.verbose else None
+        rows = self._rows_of_batch(batch, unknown, progress)
+        unknown.warn()
+        return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: the view's, and a number or name within it."""
@@ -203,10 +207,12 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         rows[batch.node_counts == 0] = 0.0
         return rows
 
-    def _features_of_batch(self, batch: GraphBatch) -> Floats:
-        return self._rows_of_batch(batch, None)
+    def _features_of_batch(self, batch: GraphBatch, unknown: UnknownLabels) -> Floats:
+        return self._rows_of_batch(batch, unknown, None)
 
-    def _rows_of_batch(self, batch: GraphBatch, progress: str | None) -> Floats:
+    def _rows_of_batch(
+        self, batch: GraphBatch, unknown: UnknownLabels, progress: str | None
+    ) -> Floats:
         embeddings = [view for _, view in self.views_ if isinstance(view, RandomGraphEmbedding)]
         rows = features_of_graphs(
             batch,
@@ -221,10 +227,25 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             next(parts) if isinstance(view, RandomGraphEmbedding) else view.transform(batch)
             for _, view in self.views_
         ]
+        for (_, view), part in zip(self.views_, both, strict=True):
+            if view is self._view_of_labels:
+                unknown.add(part)
         return self._scaled(np.hstack(both), batch)
 
+    @property
+    def _view_of_labels(self) -> RandomGraphEmbedding | None:
+        """The first view that compares node labels alone, whose rows tell if it knows none."""
+        for _, view in self.views_:
+            is_embedding = isinstance(view, RandomGraphEmbedding)
+            if is_embedding and view.uses_node_labels_ and view.node_embedding_ is None:
+                return view
+        return None
+
     def _unknown_labels(self) -> UnknownLabels:
-        return UnknownLabels(uses_node_labels=False, wl_iterations=0)  # other views know graphs
+        view = self._view_of_labels
+        if view is None:
+            return UnknownLabels(uses_node_labels=False, wl_iterations=0)
+        return view._unknown_labels()
 
     def _fitted_model(self) -> FittedViews:
         check_is_fitted(self)

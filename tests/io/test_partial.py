@@ -48,10 +48,10 @@ def interrupt(model, data, output):
     compute = model._features_of_batch
     calls = itertools.count()
 
-    def failing(batch):
+    def failing(*batch):
         if next(calls) == 2:
             raise OSError("the disk is gone")
-        return compute(batch)
+        return compute(*batch)
 
     model._features_of_batch = failing
     try:

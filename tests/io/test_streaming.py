@@ -94,7 +94,9 @@ def test_an_interrupted_run_is_resumed(data, model, tmp_path, extension):
     assert 100 < done <= 115
     embedded = []
     compute = model._features_of_batch
-    model._features_of_batch = lambda batch: embedded.append(len(batch)) or compute(batch)
+    model._features_of_batch = lambda batch, unknown: (
+        embedded.append(len(batch)) or compute(batch, unknown)
+    )
     try:
         assert model.transform_to(graphs, output, batch_size=13) == (120, 6)
     finally:
@@ -183,9 +185,9 @@ import sys, time
 import graphmover as gm
 model = gm.RandomGraphEmbedding.load(sys.argv[1])
 compute = model._features_of_batch
-def slow(batch):
+def slow(*batch):
     time.sleep(0.02)  # so that there is time to be killed
-    return compute(batch)
+    return compute(*batch)
 model._features_of_batch = slow
 model.transform_to(sys.argv[2], sys.argv[3], batch_size=20)
 """

@@ -39,8 +39,8 @@ class FilesMixin:
     get_feature_names_out: Callable[[], NDArray[Any]]
 
     @abstractmethod
-    def _features_of_batch(self, batch: GraphBatch) -> Floats:
-        """Return what `transform` returns, without warnings."""
+    def _features_of_batch(self, batch: GraphBatch, unknown: UnknownLabels) -> Floats:
+        """Return what `transform` returns; ``unknown`` collects what to warn about."""
 
     @abstractmethod
     def _unknown_labels(self) -> UnknownLabels:
@@ -152,9 +152,7 @@ class FilesMixin:
             n_empty += int((batch.node_counts == 0).sum())
             if known is not None:
                 return known[first : first + len(batch)]
-            rows = self._features_of_batch(batch)
-            unknown.add(rows)
-            return rows
+            return self._features_of_batch(batch, unknown)
 
         n_rows = write_rows(
             iter_batches(source, batch_size, target_column=target_column, **limits),

@@ -356,6 +356,7 @@ def _all_arrays_of(
     for number, view in enumerate(model.views):
         if view.model is not None:
             own = _arrays_of(view.model, text_of_parameters(view.model.parameters))
+            del own["format"], own["version"]  # the file has them once
             arrays |= {_prefix(number) + name: array for name, array in own.items()}
     return arrays
 
