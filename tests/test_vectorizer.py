@@ -112,26 +112,37 @@ def test_every_kind_of_collection(kind):
     assert (vectors == vectorizer(n_jobs=3).fit(graphs).transform(graphs)).all()
     one_by_one = np.vstack([model.transform(graph) for graph in graphs])
     assert (vectors == one_by_one).all()
-    # A vector is centred, and 20 long, unless all graphs are equal.
+    # A vector is centred, and 30 long, unless all graphs are equal.
     assert np.abs(vectors.mean(axis=0)).max() < 1e-9
     is_varied = len({(graph.n_nodes, graph.n_edges) for graph in graphs}) > 1
-    assert (vectors**2).sum(axis=1).mean() == pytest.approx(400 if is_varied else 0, abs=1e-9)
+    assert (vectors**2).sum(axis=1).mean() == pytest.approx(900 if is_varied else 0, abs=1e-9)
+
+
+SHAPE = {"shape": "laplacian"}
 
 
 @pytest.mark.parametrize(
     "kind, expected",
     [
-        ("bare", {"labels": None, "counts": None, "structure": ["structure"]}),
-        ("labels", {"labels": None, "counts": None, "structure": ["structure", "labels"]}),
-        ("edge labels", {"labels": None, "counts": None, "structure": ["structure", "labels"]}),
-        ("weights", {"labels": None, "counts": None, "structure": ["structure"]}),
+        ("bare", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
+        ("labels", {"labels": None, "counts": None, "structure": ["structure", "labels"], **SHAPE}),
+        (
+            "edge labels",
+            {"labels": None, "counts": None, "structure": ["structure", "labels"], **SHAPE},
+        ),
+        ("weights", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
         ("attributes", {"attributes": ["attributes"], "labels": None}),
-        ("labels and attributes", {"attributes": ["attributes", "labels"], "labels": None}),
-        ("many labels", {"labels": None, "counts": None, "structure": ["structure"]}),
-        ("many labels and attributes", {"attributes": ["attributes"], "labels": None}),
+        ("labels and attributes", {"attributes": ["attributes", "labels"]}),
+        ("many labels", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
+        ("many labels and attributes", {"attributes": ["attributes"]}),
         (
             "edge attributes",
-            {"labels": None, "counts": None, "structure": ["structure", "labels", "edges"]},
+            {
+                "labels": None,
+                "counts": None,
+                "structure": ["structure", "labels", "edges"],
+                **SHAPE,
+            },
         ),
         ("attributes everywhere", {"attributes": ["attributes", "edges"], "labels": None}),
     ],
@@ -142,9 +153,9 @@ def test_the_choice_of_views(kind, expected):
     found = {}
     for name, view in views.items():
         assert view.weight > 0
-        assert view.transformer.n_components == 7
+        assert view.transformer.n_components == (2 if name == "shape" else 7)
         blocks = view.transformer.node_embedding
-        if blocks is not None:
+        if isinstance(blocks, list):
             blocks = [block if isinstance(block, str) else block[0] for block in blocks]
         found[name] = blocks
     assert found == expected
@@ -194,7 +205,7 @@ def test_graphs_without_nodes_are_zeros(graphs):
 def test_more_components_than_training_graphs():
     model = vectorizer(n_components=100).fit(collection(3, labels=2))
     widths = {name: len(getattr(view, "random_graphs_", "..")) for name, view in model.views_}
-    assert widths == {"labels": 3, "counts": 3, "structure": 100, "sizes": 2}
+    assert widths == {"labels": 3, "counts": 3, "structure": 100, "shape": 25, "sizes": 2}
 
 
 def test_what_the_graphs_to_transform_lack_is_named(graphs):
@@ -287,7 +298,7 @@ def test_names_of_columns(graphs):
     pytest.importorskip("pandas")
     model = vectorizer(n_components=2).fit(graphs)
     names = list(model.get_feature_names_out())
-    expected = ["attributes_0", "attributes_1", "labels_0", "labels_1"]
+    expected = ["attributes_0", "attributes_1"]
     assert names == [*expected, "sizes_log_nodes", "sizes_log_edges"]
     frame = vectorizer(n_components=2).set_output(transform="pandas").fit_transform(graphs)
     assert list(frame.columns) == names

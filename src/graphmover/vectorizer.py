@@ -76,7 +76,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
     >>> model.fit(graphs, families).score(graphs, families)
     1.0
     >>> [name for name, _ in model[0].views_]
-    ['labels', 'counts', 'structure', 'sizes']
+    ['labels', 'counts', 'structure', 'shape', 'sizes']
     """
 
     _kind_of_model = FittedViews

@@ -23,6 +23,9 @@ _MOST_ONE_HOT = 100
 #: Whole training graphs are compared with attributes up to this many nodes on average.
 _WHOLE_NODES = 40
 
+#: The paper's view sees what others do not, such as communities, with this share of the components.
+_SHAPE_SHARE = 1 / 4
+
 #: The weight of one-hot labels beside standardised attributes, and beside structure.
 _LABELS_WITH_ATTRIBUTES = 4.0
 _LABELS_WITH_STRUCTURE = 3.0
@@ -32,7 +35,7 @@ _LABEL_SHARE = 0.25
 
 #: The weights of the views. Attributes matter most where nodes have them: they are compared
 #: together with labels, and without labels degrees stand beside them.
-_WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "sizes": 0.1}
+_WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "shape": 0.3, "sizes": 0.1}
 _WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "sizes": 0.1}
 _WEIGHTS_WITH_ATTRIBUTES_ALONE = {"attributes": 1.0, "labels": 0.2, "sizes": 0.1}
 
@@ -48,14 +51,16 @@ class View(NamedTuple):
 def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
     """Choose views by what the graphs carry.
 
-    Labels at all depths, as shares and as counts, and the structure around nodes; where nodes have
-    attributes, these averaged over neighbourhoods; always the sizes. Without labels, Weisfeiler-
-    Lehman refinement starts from one label for all, so labels are degrees, and so on.
+    Labels at all depths, as shares and as counts, the structure around nodes, and the shape as a
+    whole, by the paper's embedding; where nodes have attributes, these averaged over
+    neighbourhoods; always the sizes. Without labels, Weisfeiler-Lehman refinement starts from one
+    label for all, so labels are degrees, and so on.
     """
     found: dict[str, RandomGraphEmbedding | GraphSizes] = {
         "labels": _labels(n_components, partial=False),
         "counts": _labels(n_components, partial=True),
         "structure": _structure(batch, n_components),
+        "shape": _shape(n_components),
         "sizes": GraphSizes(),
     }
     weights = _WEIGHTS
@@ -80,6 +85,8 @@ def described(view: View, batch: GraphBatch) -> str:
         refined += " along edge labels"
     if embedding.node_embedding is None:
         return f"{refined}, {'counted' if embedding.partial else 'in shares'}"
+    if embedding.node_embedding == "laplacian":
+        return "eigenvectors of the normalised Laplacian"
     names = [_SEEN.get(name, name) for name, _ in named_blocks(embedding.node_embedding)]
     seen = ", ".join(names)
     if embedding.smoothing:
@@ -124,6 +131,11 @@ def _structure(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
         smoothing=2,
         max_random_nodes=20,
     )
+
+
+def _shape(n_components: int) -> RandomGraphEmbedding:
+    n_shapes = max(1, round(_SHAPE_SHARE * n_components))
+    return RandomGraphEmbedding(n_shapes, use_node_labels=False)
 
 
 def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:

@@ -475,7 +475,7 @@ def test_convert_and_info(tu_folder, tmp_path):
 
 def test_info_says_what_the_vectorizer_uses(tu_folder, tmp_path):
     shown = run("info", str(tu_folder)).stdout
-    assert "views             labels, counts, structure, sizes\n" in shown
+    assert "views             labels, counts, structure, shape, sizes\n" in shown
     assert re.search(r"\n  labels          node labels refined \d times, in shares\n", shown)
     assert "\n  sizes           numbers of nodes and edges\n" in shown
     graphs = [
