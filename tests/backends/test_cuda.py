@@ -44,7 +44,7 @@ def test_random_problems(d, labels, grid):
     assert_agree(x, random_nodes(rng, 220, 32, d=d, labels=labels, grid=grid))
 
 
-@pytest.mark.parametrize("most_mass", [1, 4, 2**20, 2**45])
+@pytest.mark.parametrize("most_mass", [1, 4, 2**20, 2**40])
 @pytest.mark.parametrize("n_x, n_y", [(60, 32), (5, 60), (90, 70), (900, 12)])
 def test_counts(n_x, n_y, most_mass):
     rng = np.random.default_rng(n_x)
