@@ -1,6 +1,6 @@
 """Exact transport on one thread: graphmover against what else solves it exactly.
 
-    python benchmarks/transport.py                # the shapes, real problems where there is data
+    python benchmarks/transport.py                # all of it, real problems where there is data
     python benchmarks/transport.py hard           # points on lines and circles, in far clusters
     python benchmarks/transport.py growth threads # how time grows, what a second thread gives
 
