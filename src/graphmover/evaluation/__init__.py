@@ -176,7 +176,9 @@ def evaluate(
     folds = repeated_folds(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
-    shared: dict[str, str | int] = {"graphs or classes": content.digest(), "n_folds": int(n_folds)}
+    # Without edge data, which no method used when the first checkpoints were written.
+    graphs_or_classes = content.digest(edge_data=False)
+    shared: dict[str, str | int] = {"graphs or classes": graphs_or_classes, "n_folds": int(n_folds)}
     shared |= {"random_state": int(random_state), "version": __version__}
     if regression:
         shared["task"] = "regression"

@@ -171,7 +171,7 @@ class Content:
     def __init__(self) -> None:
         self.n_graphs = 0
         self._columns = [hashlib.blake2b(digest_size=16) for _ in range(7)]
-        self._edge_labels: Any = None  # a column of its own where there are any
+        self._edge_columns = [hashlib.blake2b(digest_size=16) for _ in range(2)]
 
     def add(self, batch: Dataset) -> None:
         """Add the next graphs."""
@@ -187,13 +187,18 @@ class Content:
         ]
         for column, values in zip(self._columns, columns, strict=True):
             column.update(np.ascontiguousarray(values).data if len(values) else b"")
-        if graphs.edge_labels is not None:
-            if self._edge_labels is None:
-                self._edge_labels = hashlib.blake2b(digest_size=16)
-            self._edge_labels.update(label_codes(graphs.edge_labels).data)
+        edges: list[Any] = [
+            b"" if graphs.edge_labels is None else label_codes(graphs.edge_labels),
+            b"" if graphs.edge_attributes is None else graphs.edge_attributes,
+        ]
+        for column, values in zip(self._edge_columns, edges, strict=True):
+            column.update(np.ascontiguousarray(values).data if len(values) else b"")
         self.n_graphs += len(graphs)
 
-    def digest(self) -> str:
-        """Return the fingerprint of all graphs and targets added so far."""
-        columns = self._columns + ([] if self._edge_labels is None else [self._edge_labels])
+    def digest(self, *, edge_data: bool = True) -> str:
+        """Return the fingerprint of all graphs and targets added so far.
+
+        ``edge_data``: whether labels and attributes of edges count.
+        """
+        columns = [*self._columns, *(self._edge_columns if edge_data else ())]
         return hashlib.blake2b(b"".join(column.digest() for column in columns)).hexdigest()
