@@ -50,6 +50,19 @@ def test_edge_attributes():
     assert "carry edge attributes, which" in message and '"edges,structure" does' in message
 
 
+def test_edge_labels_beside_refined_labels():
+    graphs = graphs_with(labels=3, edge_labels=2)
+    message = (
+        "the graphs carry edge labels, which use_edge_labels=False does not use: "
+        'use_edge_labels="auto" does, with wl_iterations of at least 1'
+    )
+    for node_embedding in ("laplacian", None):
+        refined = {"node_embedding": node_embedding, "wl_iterations": 2}
+        assert said(graphs, **refined) == [message]
+        assert not said(graphs, **refined, use_edge_labels="auto")
+    assert said(graphs, node_embedding=None) == [message]
+
+
 def test_nothing_is_said_without_reason():
     assert not said(graphs_with())
     assert not said(graphs_with(labels=3, weighted=True))

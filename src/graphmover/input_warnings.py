@@ -50,11 +50,15 @@ def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, object]) -> No
         unused = not_used_by_default(carried)
         if parameters.get("use_edge_labels", False) is not False:
             unused = [what for what in unused if what != "edge labels"]
-        if unused:
+        if unused == ["edge labels"] and parameters["wl_iterations"]:
+            _warn_of_unrefined_edge_labels()
+        elif unused:
             _warn(
                 f'the graphs carry {" and ".join(unused)}, which node_embedding="{chosen}" does '
                 f'not use: node_embedding="{embedding_of(carried)}" does'
             )
+    elif chosen is None and "edge labels" in carried and parameters["use_edge_labels"] is False:
+        _warn_of_unrefined_edge_labels()
     elif "node labels" in carried and _leaves_labels_out(parameters):
         _warn(
             f'the graphs carry node labels, which node_embedding="{text_of(chosen)}" does not '
@@ -77,6 +81,13 @@ def embedding_of(carried: Iterable[str]) -> str:
 def _has(batch: GraphBatch, name: str) -> bool:
     values = getattr(batch, name)
     return values is not None and values.size > 0
+
+
+def _warn_of_unrefined_edge_labels() -> None:
+    _warn(
+        "the graphs carry edge labels, which use_edge_labels=False does not use: "
+        'use_edge_labels="auto" does, with wl_iterations of at least 1'
+    )
 
 
 def _leaves_labels_out(parameters: Mapping[str, object]) -> bool:
