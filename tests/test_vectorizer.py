@@ -213,13 +213,18 @@ def test_what_the_graphs_to_transform_lack_is_named(graphs):
     kinds = KINDS
     with pytest.raises(ValueError, match="fitted with node labels, but not all of these graphs"):
         model.transform(kinds["attributes"])
-    with pytest.raises(ValueError, match="fitted with edge labels, but not all of these graphs"):
+    message = (
+        "fitted with edge labels, but not all of these graphs .* as_graph_batch with edge_label"
+    )
+    with pytest.raises(ValueError, match=message):
         model.transform(collection(labels=3, attributes=2))
     model = vectorizer().fit(kinds["attributes"])
     with pytest.raises(ValueError, match="fitted with node attributes, but not all of these"):
         model.transform(kinds["bare"])
     with pytest.raises(ValueError, match="have 3 columns of attributes, expected 2 as in fit"):
         model.transform(collection(attributes=3))
+    with pytest.raises(ValueError, match=r"^graph 0 has 3 columns of attributes"):
+        model.transform(collection(attributes=3)[0])
     model = vectorizer().fit(kinds["edge attributes"])
     with pytest.raises(ValueError, match="have 3 columns of edges, expected 2 as in fit"):
         model.transform(with_edge_attributes(collection(labels=3), 3))

@@ -88,22 +88,25 @@ class DistancesToRandomGraphs:
 
     def require_carried(self, batch: GraphBatch) -> None:
         """Raise ValueError if graphs lack what the model was fitted with."""
-        if self.recipe.use_node_labels and batch.node_labels is None and batch.n_nodes:
-            raise ValueError(
-                "the model was fitted with node labels, but not all of these graphs have them: "
-                "give all graphs labels, or fit without them (use_node_labels=False)"
-            )
-        if self.recipe.use_edge_labels and batch.edge_labels is None and len(batch.indices):
-            raise ValueError(
-                "the model was fitted with edge labels, but not all of these graphs have them: "
-                "give all graphs labels, or fit without them (use_edge_labels=False)"
-            )
         blocks = {block.name for block in self.recipe.blocks or ()}
-        for what in ("attributes", "labels"):
-            if what in blocks and getattr(batch, f"node_{what}") is None and batch.n_nodes:
+        labels = self.recipe.use_node_labels or "labels" in blocks
+        attributes, edges = "attributes" in blocks, self.recipe.use_edge_labels
+        for what, argument, is_used, values, size in (
+            ("node labels", "node_label", labels, batch.node_labels, batch.n_nodes),
+            ("edge labels", "edge_label", edges, batch.edge_labels, len(batch.indices)),
+            (
+                "node attributes",
+                "node_attributes",
+                attributes,
+                batch.node_attributes,
+                batch.n_nodes,
+            ),
+        ):
+            if is_used and values is None and size:
                 raise ValueError(
-                    f"the model was fitted with node {what}, but not all of these graphs have "
-                    f"them: give all graphs {what}, or fit without them"
+                    f"the model was fitted with {what}, but not all of these graphs have them: "
+                    f"give them to all graphs (graphs of Python that name them otherwise: "
+                    f"as_graph_batch with {argument}), or fit to graphs without them"
                 )
 
     def of_nodes(

@@ -131,9 +131,14 @@ def _fill(work: Work, block: Block, out: Floats) -> None:
     known = work._replace(known_labels=block.labels, n_columns=block.width)
     columns = NODE_EMBEDDINGS[block.name].points(known)
     if columns.shape[1] != block.width:
+        first, n_graphs = work.first_index, len(work.batch)
+        graphs = (
+            f"graph {first} has"
+            if n_graphs == 1
+            else f"graphs {first} to {first + n_graphs - 1} have"
+        )
         raise ValueError(
-            f"graphs {work.first_index} to {work.first_index + len(work.batch) - 1} have "
-            f"{columns.shape[1]} columns of {block.name}, expected {block.width} as in fit"
+            f"{graphs} {columns.shape[1]} columns of {block.name}, expected {block.width} as in fit"
         )
     if not NODE_EMBEDDINGS[block.name].is_standardised:
         np.multiply(columns, block.weight / block.scales, out=out)
