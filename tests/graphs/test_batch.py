@@ -182,6 +182,7 @@ def test_scikit_learn_takes_a_batch_as_it_takes_an_array(batch):
         ((2, [(0, 2)]), ValueError, r"edge \(0, 2\) is out of range, the graph has 2 nodes"),
         ((2, [(-1, 0)]), ValueError, r"edge \(-1, 0\) is out of range"),
         ((2, [(0, 1, 1)]), ValueError, r"edges must have the shape \(m, 2\), got \(1, 3\)"),
+        ((3, [(0, 1), (1, 2, 5)]), ValueError, r"edge 1 is \(1, 2, 5\), expected two node numbers"),
         ((2, [(0.0, 1.0)]), TypeError, "edges must be integers, got an array of float64"),
         ((2, "ab"), ValueError, "edges must have the shape"),
     ],

@@ -637,7 +637,8 @@ BAD_GRAPHS = {
     "None": (None, TypeError, "type NoneType"),
     "number": (3, TypeError, "type int"),
     "numpy number": (np.float64(3), TypeError, "type float64"),
-    "dict": ({0: [1]}, TypeError, "type dict"),
+    "dict": ({0: [1]}, TypeError, "type dict, .* by networkx.from_dict_of_lists"),
+    "edges": ([[(0, 1), (1, 2)]], TypeError, r"type list, .* by gm.Graph\(n_nodes, edges\)"),
     "class": (nx.Graph, TypeError, "type type"),
 }
 

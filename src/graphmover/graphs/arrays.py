@@ -107,7 +107,14 @@ def _with_direction(directions: Ints, labels: NDArray[Any] | None) -> NDArray[An
 
 def edge_array(edges: ArrayLike | Iterable[tuple[int, int]]) -> Ints:
     """Return edges as an int64 array of shape (m, 2)."""
-    pairs = np.asarray(edges if hasattr(edges, "__len__") else list(edges))  # type: ignore[arg-type]
+    listed: Any = edges if hasattr(edges, "__len__") else list(edges)  # type: ignore[arg-type]
+    try:
+        pairs = np.asarray(listed)
+    except ValueError:  # rows of several lengths
+        for number, edge in enumerate(listed):
+            if np.size(edge) != 2:
+                raise ValueError(f"edge {number} is {edge}, expected two node numbers") from None
+        raise
     if pairs.size == 0:
         return np.zeros((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:

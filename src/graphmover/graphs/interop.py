@@ -155,7 +155,9 @@ def _hint(graph: Any) -> str:
     if isinstance(graph, GraphBatch):
         return ". Join batches with GraphBatch.concatenate"
     if isinstance(graph, list | tuple):
-        return ". Wrap a matrix with numpy.array"
+        return ". Wrap a matrix with numpy.array, make a graph of edges by gm.Graph(n_nodes, edges)"
+    if isinstance(graph, dict):
+        return ". Make a graph of lists of neighbours by networkx.from_dict_of_lists"
     if hasattr(graph, "to_numpy"):
         return ". Pass the matrix in a data frame as frame.to_numpy()"
     return ""
