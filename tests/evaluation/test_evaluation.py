@@ -174,6 +174,7 @@ def test_classes_may_be_integral_floats(data):
         ),
         ({"methods": []}, "methods is empty"),
         ({"y": np.zeros(7, int)}, r"y has the shape \(7,\), expected \(60,\)"),
+        ({"methods": ["mean value"]}, "got 'mean value', which task=\"regression\" has"),
         ({"methods": ["GCN"]}, r"majority class, .* WL-RGE\(ASG\), EMD, .*got 'GCN'"),
         ({"task": "ranking"}, "task must be one of auto, classification, regression, got 'rank"),
         ({"metrics": ["f1"]}, "metrics must be of classification, accuracy, .*, roc_auc, got 'f1'"),

@@ -55,9 +55,14 @@ def as_method(method: Any, graphs: GraphBatch, *, regression: bool = False) -> E
         return SklearnEstimator(name, estimator, regression=regression)
     if hasattr(method, "fit") or hasattr(method, "get_params"):
         return named_after_class(method, regression=regression)
-    task = "regression" if regression else "classification"
+    task, other = "classification", "regression"
+    if regression:
+        task, other = other, task
+    is_of_other = isinstance(method, str) and method in BASELINES | REGRESSION_BASELINES
+    hint = f', which task="{other}" has' if is_of_other else ""
     raise ValueError(
         f"a method of {task} must be one of {', '.join([*baselines, *known])}, an object such as "
         f"Method, EMDKernel or PrecomputedKernels, a scikit-learn estimator or a pair (name, "
         f"estimator), got {reprlib.repr(method)}"
+        f"{hint}"
     )
