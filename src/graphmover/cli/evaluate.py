@@ -89,13 +89,21 @@ def evaluate(
     from graphmover.evaluation import evaluate as cross_validate
     from graphmover.evaluation import paper_methods
     from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES
-    from graphmover.evaluation.target import encoded_target
+    from graphmover.evaluation.metrics import METRIC_NAMES
+    from graphmover.evaluation.target import TASKS, encoded_target
     from graphmover.vectorizer import GraphVectorizer
 
     for name in method or []:
         if name != _VECTORIZER and name not in paper_methods():
             known = ", ".join([_VECTORIZER, *paper_methods()])
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--method")
+    if task not in TASKS:
+        known = ", ".join(TASKS)
+        raise typer.BadParameter(f"{task!r} is not one of {known}", param_hint="--task")
+    for name in metric or []:
+        if name not in METRIC_NAMES:
+            known = ", ".join(METRIC_NAMES)
+            raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--metric")
 
     data = read_graphs(
         source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
