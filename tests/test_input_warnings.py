@@ -54,7 +54,7 @@ def test_edge_labels_beside_refined_labels():
     graphs = graphs_with(labels=3, edge_labels=2)
     message = (
         "the graphs carry edge labels, which use_edge_labels=False does not use: "
-        'use_edge_labels="auto" does, with wl_iterations of at least 1'
+        'use_edge_labels="auto" does, with wl_iterations=1 or more'
     )
     for node_embedding in ("laplacian", None):
         refined = {"node_embedding": node_embedding, "wl_iterations": 2}

@@ -86,7 +86,7 @@ def _has(batch: GraphBatch, name: str) -> bool:
 def _warn_of_unrefined_edge_labels() -> None:
     _warn(
         "the graphs carry edge labels, which use_edge_labels=False does not use: "
-        'use_edge_labels="auto" does, with wl_iterations of at least 1'
+        'use_edge_labels="auto" does, with wl_iterations=1 or more'
     )
 
 
