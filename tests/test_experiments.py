@@ -18,7 +18,11 @@ FIGURES = {
     "convergence": ["convergence"],
     "speedup": ["speedup"],
 }
-TABLES = {"tables": "accuracy", **{name: name for name in [*FIGURES, "selection", "options"]}}
+TABLES = {
+    "tables": "accuracy",
+    "vectorizer": "accuracy",
+    **{name: name for name in [*FIGURES, "selection", "options"]},
+}
 
 
 def run(name, *options):
@@ -55,7 +59,8 @@ def test_accuracies_have_all_columns_and_are_above_chance(results):
     found = {row["method"]: row for row in rows(results, "accuracy")}
     wanted = ("dataset", "mean", "std", "fold_std", "repeats", "folds", "n_components", "seconds")
     assert set(wanted) < set(found["EMD"])
-    assert len(found) == 8
+    assert len(found) == 9
+    assert float(found["GraphVectorizer"]["mean"]) > 0.6
     for name in ("RGE(RF)", "RGE(ASG)", "EMD"):
         assert float(found[name]["mean"]) > 0.6 > 0.4 > float(found["bag of nodes"]["mean"])
 

@@ -276,7 +276,7 @@ def test_what_graphs_lack_is_named():
         with pytest.warns(UserWarning, match="are left out"), pytest.raises(ValueError):
             fitted.transform([*graphs, *plain])
     wide = gm.Graph(2, [(0, 1)], node_labels=[0, 1], node_attributes=np.zeros((2, 7)))
-    with pytest.raises(ValueError, match="ha(s|ve) 7 columns of attributes, expected 2 as in fit"):
+    with pytest.raises(ValueError, match=r"ha(s|ve) 7 columns of attributes, expected 2 as in fit"):
         fitted_to(graphs, node_embedding="attributes").transform([wide])
     none = gm.Graph(2, [(0, 1)], node_attributes=np.zeros((2, 0)))
     with pytest.raises(ValueError, match="not all graphs have node attributes"):
