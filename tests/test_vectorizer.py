@@ -627,6 +627,7 @@ def heads_converge(data):
     assert len(np.unique(KMeans(n_classes, random_state=0).fit_predict(vectors))) == n_classes
 
 
+@pytest.mark.slow
 def test_linear_models_converge_on_families():
     heads_converge(gm.make_graph_families(120, random_state=0))
 

@@ -16,6 +16,7 @@ from graphmover.evaluation.halving import _best
 from graphmover.evaluation.selection import Choice, leave_one_out_ridge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["anchor", "uniform"])
 def test_no_test_graph_influences_a_random_graph_or_a_choice(labelled, data, sampling):
     """Replacing a test graph changes neither random graphs nor choices in its folds."""

@@ -23,6 +23,7 @@ def test_the_kernel_of_all_distances():
         emd_kernel(empty)
 
 
+@pytest.mark.slow
 def test_precomputed_kernels(data):
     """The EMD kernel by hand is the one by name; a useless one is not chosen."""
     kernel = emd_kernel(gm.embed_nodes(data.graphs, 4))

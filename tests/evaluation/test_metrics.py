@@ -67,6 +67,7 @@ def test_r2_of_equal_values_is_scikit_learns():
         assert found["r2"] == r2_score([3.0, 3.0], predicted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("y", ["two", "six"])
 def test_all_kinds_of_methods_have_all_metrics(data, y):
     target = data.target if y == "six" else np.where(data.target < 2, "rare", "common")
@@ -187,6 +188,7 @@ def test_the_graphs_of_a_rare_class_are_in_different_folds():
         assert np.array_equal(np.sort(everything), fold.train)
 
 
+@pytest.mark.slow
 def test_rare_classes_are_reported_and_do_not_stop_a_run(data):
     names = np.array(["a", "b", "c", "d", "e", "f"], object)[data.target]
     names[:2], names[2] = "two", "one"

@@ -70,6 +70,7 @@ def test_columns_are_training_graphs_none_of_them_twice(data):
         assert set(drawn) <= set(fold.train)
 
 
+@pytest.mark.slow
 def test_no_test_graph_influences_a_random_graph_or_a_choice(data):
     graphs = [data.graphs[i] for i in range(60)]
     for other in (gm.Graph(3, [(0, 1), (1, 2)]), gm.Graph(0, [])):
@@ -199,6 +200,7 @@ class WholeGraphs(TransformerMixin, BaseEstimator):
         return np.exp(-gm.earth_movers_distance(gm.embed_nodes(X, 4), self.nodes_))
 
 
+@pytest.mark.slow
 def test_searches_and_transformers_of_scikit_learn_draw_from_inner_training_sets(data):
     """By construction: they are fitted again in every inner fold."""
     sizes, target = data.graphs.node_counts, data.target

@@ -572,6 +572,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 def test_bent_files_neither_crash_nor_hang_nor_fill_memory(tmp_path):
     graphs = gm.make_graph_families(20, random_state=0, min_nodes=10, max_nodes=12).graphs
     graphs = gm.GraphBatch.from_edges(

@@ -140,6 +140,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.slow
 def test_a_small_file_takes_little_memory(tmp_path, graphs):
     """3 MB that inflate to 512 MB."""
     pytest.importorskip("resource")

@@ -116,6 +116,7 @@ def test_small_files_take_less_than_a_gigabyte(tmp_path):
         assert grown < 1e9, (path.name, grown, said)
 
 
+@pytest.mark.slow
 def test_the_error_says_what_is_declared_and_stored_and_the_limit_can_be_raised(tmp_path):
     path = tu_zip(tmp_path / "X.zip", graph_indicator="1\n" * 299_999 + "30000000\n")
     size = path.stat().st_size
@@ -146,6 +147,7 @@ def test_large_files_may_take_more(tmp_path):
     assert Limit(tmp_path / "none").most == LEAST_LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.jsonl", "x.parquet", "x.smi"])
 def test_what_was_read_counts(tmp_path, name):
     if name == "x.smi":

@@ -234,6 +234,7 @@ def test_labels_enter_once():
         assert gm.embed_nodes(graphs, **chosen).labels is None
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.booleans())
 @settings(max_examples=15, deadline=None)
 def test_invariant_and_independent_of_batches(seed, weighted):

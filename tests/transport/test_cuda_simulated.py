@@ -105,6 +105,7 @@ def test_masses_of_16_32_and_64_bits(kernels, most_mass, all_again):
     assert (again == 25) == all_again
 
 
+@pytest.mark.slow
 def test_many_sources_are_sampled_and_settled(kernels):
     rng = np.random.default_rng(5)
     assert_equal_to_the_cpu(kernels, random_nodes(rng, 2, 900), random_nodes(rng, 6, 12))
@@ -162,6 +163,7 @@ def test_counts_with_a_sink_more_than_lanes_without(counting_kernels, size):
     assert_equal_to_the_cpu(counting_kernels, x, y, ground)
 
 
+@pytest.mark.slow
 def test_counts_of_many_sources_are_sampled_and_settled(counting_kernels):
     rng = np.random.default_rng(9)
     x, y = random_nodes(rng, 2, 900), random_nodes(rng, 6, 12)
