@@ -634,3 +634,16 @@ def test_linear_models_converge_on_families():
 
 def test_linear_models_converge_on_mutag():
     heads_converge(real_dataset("MUTAG"))
+
+
+def test_points_of_another_dimension_are_refused(graphs):
+    width = 2
+
+    def ones(batch):
+        return [np.ones((graph.n_nodes, width)) for graph in batch]
+
+    view = gm.RandomGraphEmbedding(4, node_embedding=ones, use_node_labels=False)
+    model = gm.GraphVectorizer(views=[("ones", view)], random_state=0).fit(graphs)
+    width = 3
+    with pytest.raises(ValueError, match="points of 3 dimensions, expected 2 as in fit"):
+        model.transform(graphs)

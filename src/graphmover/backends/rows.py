@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
-from graphmover.backends.protocol import Backend, Floats, Ints, NodesT, PreparedT
+from graphmover.backends.protocol import Backend, Chunking, Floats, Ints, NodesT, PreparedT
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
@@ -28,18 +28,29 @@ def distances_of_graphs(
     """Return the distances of graphs: both steps, in the memory of a chunk per thread."""
 
     def nodes_of(rows: slice) -> NodesT:
-        nodes = backend.nodes(batch[rows], recipe, first_index=rows.start)
-        if nodes.n_dimensions != random_graphs.n_dimensions:  # a callable may do so
-            raise ValueError(
-                f"node_embedding returned points of {nodes.n_dimensions} dimensions, expected "
-                f"{random_graphs.n_dimensions} as in fit"
-            )
-        return nodes
+        return nodes_of_chunk(backend, batch, rows, recipe, random_graphs)
 
     shape = (len(batch), len(random_graphs))
     return _in_chunks(
         backend, batch.node_counts, nodes_of, prepared, shape, finish, n_jobs, progress
     )
+
+
+def nodes_of_chunk(
+    backend: Backend[NodesT, PreparedT],
+    batch: GraphBatch,
+    rows: slice,
+    recipe: NodeRecipe,
+    random_graphs: NodeEmbeddings,
+) -> NodesT:
+    """Embed the nodes of some graphs of a batch, which must fit the random graphs."""
+    nodes = backend.nodes(batch[rows], recipe, first_index=rows.start)
+    if nodes.n_dimensions != random_graphs.n_dimensions:  # a callable may do so
+        raise ValueError(
+            f"node_embedding returned points of {nodes.n_dimensions} dimensions, expected "
+            f"{random_graphs.n_dimensions} as in fit"
+        )
+    return nodes
 
 
 def distances_of_nodes(
@@ -95,7 +106,14 @@ def _in_chunks(
     def compute(rows: slice) -> None:
         backend.distances(nodes_of(rows), prepared, finish, out[rows])
 
-    chunking = backend.chunking(node_counts, prepared, n_jobs)
+    in_chunks(compute, backend.chunking(node_counts, prepared, n_jobs), backend.name, progress)
+    return out
+
+
+def in_chunks(
+    compute: Callable[[slice], None], chunking: Chunking, device: str, progress: str | None
+) -> None:
+    """Call a function for each chunk, in threads."""
     # Set once for all chunks: changed in between, BLAS threads get in each other's way.
     with single_threaded_blas() if chunking.limit_blas else nullcontext():
         for_each_chunk(
@@ -103,7 +121,6 @@ def _in_chunks(
             chunking.work,
             most=chunking.most,
             n_jobs=chunking.n_threads,
-            progress=None if progress is None else f"{progress} ({backend.name})",
+            progress=None if progress is None else f"{progress} ({device})",
             release=chunking.release,
         )
-    return out

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 
-from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 from graphmover.backends import backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs
 from graphmover.backends.protocol import Floats
+from graphmover.backends.rows import in_chunks, nodes_of_chunk
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embeddings import Nodes
 
@@ -42,18 +41,12 @@ def features_of_graphs(
         for embedding, ready, done, part in zip(embeddings, prepared, finish, out, strict=True):
             key = embedding.recipe.key
             if key not in shared:
-                shared[key] = backend.nodes(batch[rows], embedding.recipe, first_index=rows.start)
+                shared[key] = nodes_of_chunk(
+                    backend, batch, rows, embedding.recipe, embedding.random_graphs
+                )
             backend.distances(shared[key], ready, done, part[rows])
 
     chunkings = [backend.chunking(batch.node_counts, ready, n_jobs) for ready in prepared]
     chunking = max(chunkings, key=lambda one: float(one.work.sum()) / one.most)  # the smallest
-    with single_threaded_blas() if chunking.limit_blas else nullcontext():
-        for_each_chunk(
-            compute,
-            chunking.work,
-            most=chunking.most,
-            n_jobs=chunking.n_threads,
-            progress=None if progress is None else f"{progress} ({backend.name})",
-            release=chunking.release,
-        )
+    in_chunks(compute, chunking, backend.name, progress)
     return out
