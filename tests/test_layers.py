@@ -94,6 +94,7 @@ ORDER = [
     "nodes.structure",
     "nodes.carried",
     "nodes.carried_by_edges",
+    "nodes.normal_scores",
     "nodes.registry",
     "nodes.smoothing",
     "nodes.blocks",

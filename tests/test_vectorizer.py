@@ -131,10 +131,10 @@ SHAPE = {"shape": "laplacian"}
             {"labels": None, "counts": None, "structure": ["structure", "labels"], **SHAPE},
         ),
         ("weights", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
-        ("attributes", {"attributes": ["attributes"], "labels": None}),
-        ("labels and attributes", {"attributes": ["attributes", "labels"]}),
+        ("attributes", {"attributes": ["ranked-attributes", "degree"], "labels": None}),
+        ("labels and attributes", {"attributes": ["ranked-attributes", "labels"]}),
         ("many labels", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
-        ("many labels and attributes", {"attributes": ["attributes"]}),
+        ("many labels and attributes", {"attributes": ["ranked-attributes"]}),
         (
             "edge attributes",
             {
@@ -144,7 +144,10 @@ SHAPE = {"shape": "laplacian"}
                 **SHAPE,
             },
         ),
-        ("attributes everywhere", {"attributes": ["attributes", "edges"], "labels": None}),
+        (
+            "attributes everywhere",
+            {"attributes": ["ranked-attributes", "degree", "edges"], "labels": None},
+        ),
     ],
 )
 def test_the_choice_of_views(kind, expected):
@@ -160,6 +163,17 @@ def test_the_choice_of_views(kind, expected):
         found[name] = blocks
     assert found == expected
     assert [name for name, _ in vectorizer().fit(KINDS[kind]).views_] == [*views, "sizes"]
+
+
+def test_degrees_have_their_share_beside_attributes():
+    graphs = KINDS["attributes"]
+    view = dict(vectorizer().fit(graphs).views_)["attributes"]
+    points = gm.embed_nodes(graphs, node_embedding=view.node_embedding).points
+    variances = points.var(axis=0)
+    assert variances == pytest.approx([1, 1, 0.15 * 2])
+    cycles = [gm.Graph(n, cycle(n).edges, node_attributes=np.eye(n)[:, :2]) for n in (3, 4, 5)]
+    view = dict(vectorizer().fit(cycles).views_)["attributes"]
+    assert view.node_embedding == ["ranked-attributes"]  # all degrees are equal
 
 
 def test_labels_in_many_kinds_still_count():

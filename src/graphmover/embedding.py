@@ -56,12 +56,12 @@ class RandomGraphEmbedding(
         Number of Laplacian eigenvectors, the paper's d, or of random-walk steps.
     node_embedding : str, list of str and (str, float) pairs, callable or None
         The node embedding method: "laplacian" (the paper's), "return-probability", "degree",
-        "attributes", "labels", "edges", "structure", several of them side by side, some with a
-        weight, or a callable (see `embed_nodes`). None: no coordinates, labels alone, whose
-        distances have a closed form. Coordinates of "degree" and of callables are divided by
-        their range in the training set, so that they fit into a unit cube, and labels weigh the
-        same with every method. Attributes, edges and structure are standardised over the
-        training nodes; labels that fit has not seen are zeros.
+        "attributes", "ranked-attributes", "labels", "edges", "structure", several of them side
+        by side, some with a weight, or a callable (see `embed_nodes`). None: no coordinates,
+        labels alone, whose distances have a closed form. Coordinates of "degree" and of callables
+        are divided by their range in the training set, so that they fit into a unit cube, and
+        labels weigh the same with every method. Attributes, edges and structure are standardised
+        over the training nodes; labels that fit has not seen are zeros.
     smoothing : int
         How many times points are averaged with their neighbours' (see `embed_nodes`).
     node_mass : {"degree", "equal"}

@@ -14,6 +14,7 @@ import numpy as np
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.labels import label_codes
+from graphmover.nodes.masses import node_degrees
 from graphmover.nodes.registry import named_blocks
 from graphmover.sizes import GraphSizes
 
@@ -29,6 +30,9 @@ _SHAPE_SHARE = 1 / 4
 #: The weight of one-hot labels beside standardised attributes, and beside structure.
 _LABELS_WITH_ATTRIBUTES = 4.0
 _LABELS_WITH_STRUCTURE = 3.0
+
+#: The variance of log-degrees beside attributes without labels, relative to theirs.
+_DEGREE_SHARE = 0.15
 
 #: What it costs to match nodes of different refined labels, in distances of typical nodes.
 _LABEL_SHARE = 0.25
@@ -98,8 +102,10 @@ def described(view: View, batch: GraphBatch) -> str:
 #: What the methods among node embeddings see.
 _SEEN = {
     "attributes": "node attributes",
+    "ranked-attributes": "node attributes (ranks where tails are heavy)",
     "labels": "node labels",
     "edges": "labels and attributes of edges",
+    "degree": "degrees",
     "structure": "degrees, triangles",
 }
 
@@ -139,7 +145,7 @@ def _shape(n_components: int) -> RandomGraphEmbedding:
 
 
 def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
-    blocks: list[str | tuple[str, float]] = ["attributes"]
+    blocks: list[str | tuple[str, float]] = ["ranked-attributes"]
     mean_nodes = batch.n_nodes / max(1, len(batch))
     embedding = RandomGraphEmbedding(
         n_components,
@@ -161,6 +167,8 @@ def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
             use_edge_labels="auto",
             label_weight=_LABEL_SHARE * math.sqrt(2 * variance),
         )
+    elif spread := _spread_of_degrees(batch):
+        blocks.append(("degree", math.sqrt(_DEGREE_SHARE * variance) / spread))
     if batch.edge_attributes is not None:
         blocks.append("edges")
     embedding.set_params(node_embedding=blocks)
@@ -169,6 +177,16 @@ def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
 
 def _n_labels(batch: GraphBatch) -> int:
     return 0 if batch.node_labels is None else len(np.unique(label_codes(batch.node_labels)))
+
+
+def _spread_of_degrees(batch: GraphBatch) -> float:
+    """Return the standard deviation of log-degrees as "degree" has them, in shares of their range.
+
+    0 if all degrees are equal.
+    """
+    degrees = np.log1p(node_degrees(batch))
+    extent = float(degrees.max() - degrees.min())
+    return float(degrees.std()) / extent if extent > 1e-9 else 0.0
 
 
 def _chance_of_different_labels(batch: GraphBatch) -> float:

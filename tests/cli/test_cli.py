@@ -175,7 +175,7 @@ def test_embed_takes_features_side_by_side(tu_folder, tmp_path):
     assert "--node-embedding must be one of laplacian, return-probability" in answer.stderr
     answer = run(*first, "-", "--node-embedding", "attributes", "-r", "8")
     assert answer.returncode == 1
-    assert 'node_embedding has "attributes", but not all graphs have' in answer.stderr
+    assert "node_embedding has attributes, but not all graphs have" in answer.stderr
 
 
 @pytest.mark.parametrize("estimator", [gm.GraphVectorizer, gm.RandomGraphEmbedding])

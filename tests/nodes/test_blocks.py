@@ -268,7 +268,7 @@ def test_what_graphs_lack_is_named():
     graphs = random_graphs(4, 6)
     plain = [path(3), star(4)]
     for name in ("attributes", "labels"):
-        message = f'node_embedding has "{name}", but not all graphs have node {name}: give them'
+        message = f'node_embedding has "?{name}"?, but not all graphs have node {name}: give them'
         with pytest.raises(ValueError, match=message):
             fitted_to(plain, node_embedding=["structure", name])
         fitted = fitted_to(graphs, node_embedding=name)

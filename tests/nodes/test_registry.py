@@ -130,7 +130,7 @@ def test_every_choice_makes_a_kernel(graphs, node_embedding, sampling, node_mass
     fitted = model(**choice).fit(graphs)
     expected = fitted.distances(graphs)
     assert np.isfinite(expected).all() and expected.max() > 0
-    if node_embedding not in ("attributes", "edges", "structure"):
+    if node_embedding not in ("attributes", "ranked-attributes", "edges", "structure"):
         # Points fit into a unit cube, and labels are as far apart as its corners.
         drawn = fitted.random_graphs_.points
         assert np.ptp(drawn, axis=0).max() <= 1 + 1e-12

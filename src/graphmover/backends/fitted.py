@@ -90,7 +90,8 @@ class DistancesToRandomGraphs:
         """Raise ValueError if graphs lack what the model was fitted with."""
         blocks = {block.name for block in self.recipe.blocks or ()}
         labels = self.recipe.use_node_labels or "labels" in blocks
-        attributes, edges = "attributes" in blocks, self.recipe.use_edge_labels
+        attributes = not blocks.isdisjoint(("attributes", "ranked-attributes"))
+        edges = self.recipe.use_edge_labels
         for what, argument, is_used, values, size in (
             ("node labels", "node_label", labels, batch.node_labels, batch.n_nodes),
             ("edge labels", "edge_label", edges, batch.edge_labels, len(batch.indices)),

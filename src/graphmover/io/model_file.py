@@ -19,6 +19,7 @@ from graphmover.io.stored_arrays import PrefixedArrays, StoredArrays
 from graphmover.nodes.blocks import Block, is_composed
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.normal_scores import Knots
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
 from graphmover.parameters import require_allowed
 
@@ -265,8 +266,27 @@ def _read_blocks(
             fits = len(labels) <= width if name == "edges" else len(labels) == width
             if not fits or (labels[1:] <= labels[:-1]).any():
                 raise ValueError(f"{_LABELS_OF[name]} are not increasing, a column each")
-        blocks.append(Block(name, weight, centres[columns], scales[columns], labels))
+        knots = _read_knots(arrays, width) if NODE_EMBEDDINGS[name].is_ranked else None
+        blocks.append(Block(name, weight, centres[columns], scales[columns], labels, knots))
     return tuple(blocks)
+
+
+def _read_knots(arrays: StoredArrays | PrefixedArrays, width: int) -> Knots:
+    knots = Knots(*(arrays.array(name, kind, 1) for name, kind in _KNOTS.items()))
+    offsets, values, scores = knots
+    ends = np.array([0, len(values)])
+    if (
+        len(offsets) != width + 1
+        or (offsets[1:] < offsets[:-1]).any()
+        or (offsets[[0, -1]] != ends).any()
+        or len(scores) != len(values)
+    ):
+        raise ValueError("the ranked attributes do not fit their columns")
+    starts = np.isin(np.arange(1, len(values)), offsets)
+    for numbers in (values, scores):
+        if not np.isfinite(numbers).all() or ((numbers[1:] <= numbers[:-1]) & ~starts).any():
+            raise ValueError("values or scores of ranked attributes do not increase")
+    return knots
 
 
 def _read_parameters(arrays: StoredArrays | PrefixedArrays) -> dict[str, Any]:
@@ -333,7 +353,11 @@ _MEMBERS = (
     *("n_dimensions", "smoothing"),  # if points are smoothed or composed of blocks
     *("block_centres", "block_scales", "block_widths", "block_labels"),  # if composed
     "block_edge_labels",
+    *("knot_offsets", "knot_values", "knot_scores"),  # if attributes are ranked
 )
+
+#: The arrays of ranked attributes, and what kind of numbers they hold.
+_KNOTS = {"knot_offsets": "i", "knot_values": "f", "knot_scores": "f"}
 
 #: Where the known labels of a block are.
 _LABELS_OF = {"labels": "block_labels", "edges": "block_edge_labels"}
@@ -395,6 +419,8 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
         for block in recipe.blocks:
             if block.labels is not None:
                 arrays[_LABELS_OF[block.name]] = block.labels
+            if block.knots is not None:
+                arrays |= dict(zip(_KNOTS, block.knots, strict=True))
     return arrays
 
 

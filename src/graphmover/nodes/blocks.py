@@ -1,7 +1,8 @@
 """Several node embedding methods side by side, each with a weight and with scales of its own.
 
 What `fit` decides is kept in a `Block` per method: for standardised columns their means and
-standard deviations over the training nodes, for labels those that were known.
+standard deviations over the training nodes, for ranked ones the scores of training values, for
+labels those that were known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphmover.nodes.carried import known_labels
 from graphmover.nodes.carried_by_edges import known_edge_labels
+from graphmover.nodes.normal_scores import Knots, fitted_knots
 from graphmover.nodes.registry import NODE_EMBEDDINGS, Work, named_blocks
 
 Floats = NDArray[np.float64]
@@ -34,6 +36,7 @@ class Block(NamedTuple):
     centres: Floats  # one per column
     scales: Floats
     labels: Ints | None = None  # codes of the known labels, increasing
+    knots: Knots | None = None  # of ranked columns, which are replaced by scores first
 
     @property
     def width(self) -> int:
@@ -48,7 +51,7 @@ def digest_of(blocks: tuple[Block, ...] | None) -> str:
     content = hashlib.blake2b(digest_size=16)
     for block in blocks:
         content.update(f"{block.name} {block.weight!r} {block.width} ".encode())
-        for values in (block.centres, block.scales, block.labels):
+        for values in (block.centres, block.scales, block.labels, *(block.knots or ())):
             content.update(b"" if values is None else values.tobytes())
     return content.hexdigest()
 
@@ -87,7 +90,12 @@ def _fitted(work: Work, name: str, weight: float) -> Block:
         work = work._replace(known_labels=known_edge_labels(work.batch))
     columns = method.points(work)
     if method.is_standardised:
-        return Block(name, weight, *means_and_deviations(columns), work.known_labels)
+        knots = None
+        centres, scales = means_and_deviations(columns)
+        if method.is_ranked:
+            knots = fitted_knots(columns, centres, scales)
+            centres, scales = means_and_deviations(knots.replace(columns))
+        return Block(name, weight, centres, scales, work.known_labels, knots)
     extent = float(columns.max() - columns.min())
     n_columns = columns.shape[1]
     return Block(name, weight, np.zeros(n_columns), np.full(n_columns, extent or 1.0))
@@ -137,12 +145,15 @@ def _fill(work: Work, block: Block, out: Floats) -> None:
             if n_graphs == 1
             else f"graphs {first} to {first + n_graphs - 1} have"
         )
+        what = block.name.removeprefix("ranked-")
         raise ValueError(
-            f"{graphs} {columns.shape[1]} columns of {block.name}, expected {block.width} as in fit"
+            f"{graphs} {columns.shape[1]} columns of {what}, expected {block.width} as in fit"
         )
     if not NODE_EMBEDDINGS[block.name].is_standardised:
         np.multiply(columns, block.weight / block.scales, out=out)
         return
+    if block.knots is not None:
+        columns = block.knots.replace(columns)
     # Numbers far outside the training range may overflow: they are limited below.
     with np.errstate(over="ignore"):
         np.subtract(columns, block.centres, out=out)

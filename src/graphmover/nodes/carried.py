@@ -20,8 +20,8 @@ def attribute_columns(batch: GraphBatch, first_index: int = 0) -> Floats:
     attributes = batch.node_attributes
     if attributes is None or not attributes.shape[1]:
         raise ValueError(
-            'node_embedding has "attributes", but not all graphs have node attributes: give them '
-            "to all graphs, or leave it out"
+            "node_embedding has attributes, but not all graphs have node attributes: give them to "
+            "all graphs, or leave them out"
         )
     bad = np.flatnonzero(~np.isfinite(attributes).all(axis=1))
     if len(bad):

@@ -156,9 +156,11 @@ def embed_nodes(
         paper.
         "return-probability": the probabilities that a random walk is back after 1 to d steps.
         "degree": log(1 + degree) alone, one dimension. "attributes": the node attributes.
-        "structure": log(1 + degree), the local clustering coefficient and
-        log(1 + number of triangles). Columns of these two have mean 0 and standard deviation 1
-        over the nodes of all graphs given. "labels": a column per node label, 1 or 0.
+        "ranked-attributes": the same, but columns with heavy tails (a kurtosis above 4) by the
+        normal scores of their ranks. "structure": log(1 + degree), the local clustering
+        coefficient and log(1 + number of triangles). Columns of these three have mean 0 and
+        standard deviation 1 over the nodes of all graphs given.
+        "labels": a column per node label, 1 or 0.
         "edges": the mean over a node's edges of their labels, a column each, and of their
         attributes, also with mean 0 and standard deviation 1.
         A list puts the columns of several side by side, each multiplied by its weight:

@@ -56,6 +56,8 @@ class Method(NamedTuple):
     is_feature: bool = False
     #: Whether columns are centred and divided by their standard deviation over the training nodes.
     is_standardised: bool = False
+    #: Whether columns with heavy tails are replaced by their normal scores before that.
+    is_ranked: bool = False
 
 
 def _laplacian(work: Work) -> Floats:
@@ -192,6 +194,7 @@ NODE_EMBEDDINGS: dict[str, Method] = {
     "return-probability": Method(_return_probability, in_unit_cube=True),
     "degree": Method(_log_degree),
     "attributes": Method(_attributes, is_feature=True, is_standardised=True),
+    "ranked-attributes": Method(_attributes, is_feature=True, is_standardised=True, is_ranked=True),
     "labels": Method(_labels, is_feature=True),
     "edges": Method(_edges, is_feature=True, is_standardised=True),
     "structure": Method(_structure, is_feature=True, is_standardised=True),
