@@ -60,6 +60,7 @@ KINDS = {
     "weights": collection(weighted=True),
     "attributes": collection(attributes=2),
     "labels and attributes": collection(labels=3, attributes=2, edge_labels=2),
+    "labels and many attributes": collection(labels=3, attributes=12),
     "many labels": collection(labels=300),
     "many labels and attributes": collection(labels=300, attributes=2),
     "edge attributes": gm.as_graph_batch(with_edge_attributes(collection(labels=3), 2)),
@@ -132,9 +133,10 @@ SHAPE = {"shape": "laplacian"}
         ),
         ("weights", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
         ("attributes", {"attributes": ["ranked-attributes", "degree"], "labels": None}),
-        ("labels and attributes", {"attributes": ["ranked-attributes", "labels"]}),
+        ("labels and attributes", {"attributes": ["ranked-attributes", "labels"], "counts": None}),
         ("many labels", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
-        ("many labels and attributes", {"attributes": ["ranked-attributes"]}),
+        ("many labels and attributes", {"attributes": ["ranked-attributes"], "counts": None}),
+        ("labels and many attributes", {"attributes": ["ranked-attributes", "labels"]}),
         (
             "edge attributes",
             {
@@ -317,7 +319,7 @@ def test_names_of_columns(graphs):
     pytest.importorskip("pandas")
     model = vectorizer(n_components=2).fit(graphs)
     names = list(model.get_feature_names_out())
-    expected = ["attributes_0", "attributes_1"]
+    expected = ["attributes_0", "attributes_1", "counts_0", "counts_1"]
     assert names == [*expected, "sizes_log_nodes", "sizes_log_edges"]
     frame = vectorizer(n_components=2).set_output(transform="pandas").fit_transform(graphs)
     assert list(frame.columns) == names

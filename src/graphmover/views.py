@@ -34,14 +34,18 @@ _LABELS_WITH_STRUCTURE = 3.0
 #: The variance of log-degrees beside attributes without labels, relative to theirs.
 _DEGREE_SHARE = 0.15
 
-#: What it costs to match nodes of different refined labels, in distances of typical nodes.
+#: What it costs to match nodes of different refined labels, in distances of typical nodes: they
+#: count as one more attribute, but no more than this.
 _LABEL_SHARE = 0.25
 
-#: The weights of the views. Attributes matter most where nodes have them: they are compared
-#: together with labels, and without labels degrees stand beside them.
+#: The weights of the views. Attributes matter most where nodes have them, the more so the more
+#: there are: they are compared together with labels, and without labels degrees stand beside them.
 _WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "shape": 0.3, "sizes": 0.1}
-_WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "sizes": 0.1}
+_WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "counts": 0.6, "sizes": 0.1}
 _WEIGHTS_WITH_ATTRIBUTES_ALONE = {"attributes": 1.0, "labels": 0.2, "sizes": 0.1}
+
+#: A view of less weight than this is left out.
+_LEAST_WEIGHT = 0.05
 
 
 class View(NamedTuple):
@@ -70,10 +74,15 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
     weights = _WEIGHTS
     if batch.node_attributes is not None and batch.node_attributes.shape[1]:
         found["attributes"] = _attributes(batch, n_components)
-        weights = _WEIGHTS_WITH_ATTRIBUTES
-        if batch.node_labels is None:
-            weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
-    return [View(name, found[name], weight) for name, weight in weights.items()]
+        weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
+        if batch.node_labels is not None:
+            weights = dict(_WEIGHTS_WITH_ATTRIBUTES)
+            weights["counts"] *= _share_of_one_more(batch)
+    return [
+        View(name, found[name], weight)
+        for name, weight in weights.items()
+        if weight >= _LEAST_WEIGHT
+    ]
 
 
 def described(view: View, batch: GraphBatch) -> str:
@@ -165,7 +174,7 @@ def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
             wl_iterations=2,
             wl_depths="all",
             use_edge_labels="auto",
-            label_weight=_LABEL_SHARE * math.sqrt(2 * variance),
+            label_weight=min(_LABEL_SHARE, _share_of_one_more(batch)) * math.sqrt(2 * variance),
         )
     elif spread := _spread_of_degrees(batch):
         blocks.append(("degree", math.sqrt(_DEGREE_SHARE * variance) / spread))
@@ -173,6 +182,12 @@ def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
         blocks.append("edges")
     embedding.set_params(node_embedding=blocks)
     return embedding
+
+
+def _share_of_one_more(batch: GraphBatch) -> float:
+    """Return the share of one more attribute among all."""
+    assert batch.node_attributes is not None
+    return 1 / (int(batch.node_attributes.shape[1]) + 1)
 
 
 def _n_labels(batch: GraphBatch) -> int:
