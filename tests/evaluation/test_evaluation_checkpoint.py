@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from evaluation_cases import methods
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
 from graphmover.evaluation import EMDKernel, Method, evaluate, paper_methods
@@ -147,3 +149,26 @@ def test_parameters_that_an_embedding_gains_count_where_they_are_not_the_default
     assert before.fingerprint == fingerprint
     before.embedding.edge_mass = "equal"
     assert before.fingerprint != fingerprint
+
+
+def test_other_edge_labels_are_other_graphs_to_methods_that_see_them(tmp_path):
+    first, second = (
+        gm.as_graph_batch(
+            [gm.Graph(3, [(0, 1), (1, 2)], edge_labels=[1, label]) for label in labels]
+        )
+        for labels in ([1] * 6 + [2] * 6, [1, 2] * 6)
+    )
+    y = [0] * 6 + [1] * 6
+    embedding = gm.RandomGraphEmbedding(
+        4, node_embedding=None, wl_iterations=1, wl_depths="all", use_edge_labels=True
+    )
+    pipeline = make_pipeline(embedding, RidgeClassifier())
+    several = ["majority class", embedding, ("pipeline", pipeline)]
+    for graphs in (first, second):
+        fresh = evaluate(graphs, y, several, n_folds=3).summary()
+        resumed = evaluate(graphs, y, several, n_folds=3, checkpoint=tmp_path / "c").summary()
+        assert [row["mean"] for row in resumed] == [row["mean"] for row in fresh]
+    n_rows = {name: 0 for name in ("majority", "RGE", "pipeline")}
+    for line in (tmp_path / "c").read_text().splitlines()[1:]:
+        n_rows[next(name for name in n_rows if f'"key": "{name}' in line)] += 1
+    assert n_rows == {"majority": 3, "RGE": 6, "pipeline": 6}

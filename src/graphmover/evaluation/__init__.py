@@ -176,7 +176,7 @@ def evaluate(
     folds = repeated_folds(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
-    # Without edge data, which no method used when the first checkpoints were written.
+    # Without edge data, which most methods do not use: it is in the keys of those that do.
     graphs_or_classes = content.digest(edge_data=False)
     shared: dict[str, str | int] = {"graphs or classes": graphs_or_classes, "n_folds": int(n_folds)}
     shared |= {"random_state": int(random_state), "version": __version__}

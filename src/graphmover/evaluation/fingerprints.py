@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from graphmover.embedding import RandomGraphEmbedding
+from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.labels import label_codes
 from graphmover.parameters import PARAMETERS
 
 #: The parameters that `RandomGraphEmbedding` had when the first checkpoints were written.
@@ -38,6 +40,17 @@ class Verbatim(str):
 def digest(content: object, size: int) -> str:
     """Return a hash of ``repr(content)``, of ``size`` bytes."""
     return hashlib.blake2b(repr(content).encode(), digest_size=size).hexdigest()
+
+
+def edge_data_digest(graphs: GraphBatch) -> str:
+    """Return a hash of the labels and attributes of edges; "" if there are none."""
+    if graphs.edge_labels is None and graphs.edge_attributes is None:
+        return ""
+    content = hashlib.blake2b(digest_size=8)
+    labels = None if graphs.edge_labels is None else label_codes(graphs.edge_labels)
+    for values in (labels, graphs.edge_attributes):
+        content.update(b"" if values is None else values.tobytes())
+    return content.hexdigest()
 
 
 def plain(value: Any) -> Any:

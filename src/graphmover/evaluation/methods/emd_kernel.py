@@ -42,6 +42,8 @@ class EMDKernel(FoldByFold):
     use_node_labels: bool = False
     n_dimensions: Sequence[int] = (4, 6, 8)
 
+    uses_edge_data: ClassVar[bool] = False
+
     #: The values of the SVM's C: none above 100 was ever chosen.
     c_grid: ClassVar[Sequence[float]] = tuple(10.0**power for power in range(-3, 4))
 

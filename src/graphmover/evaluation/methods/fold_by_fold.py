@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
-from graphmover.evaluation.fingerprints import digest
+from graphmover.evaluation.fingerprints import digest, edge_data_digest
 from graphmover.evaluation.folds import Fold
 from graphmover.evaluation.protocol import FoldsLeft, Problem, Row
 from graphmover.evaluation.selection import STRENGTHS
@@ -18,7 +19,9 @@ class FoldByFold(ABC):
     """An `EvaluationMethod` with one row per fold.
 
     A subclass needs a ``name`` and `scorer`. One with parameters also needs a `fingerprint`, and
-    one that chooses hyperparameters the constants that `tuned_over` returns.
+    one that chooses hyperparameters the constants that `tuned_over` returns. One that ignores
+    labels and attributes of edges says ``uses_edge_data = False``: a checkpoint then remains when
+    they change.
 
     Examples
     --------
@@ -36,6 +39,9 @@ class FoldByFold(ABC):
     """
 
     name: str
+
+    #: Whether labels and attributes of edges may change the results.
+    uses_edge_data: ClassVar[bool] = True
 
     @property
     def fingerprint(self) -> str:
@@ -63,7 +69,8 @@ class FoldByFold(ABC):
 
     def checkpoint_keys(self, problem: Problem) -> Sequence[str]:
         """Return a key for each fold."""
-        identity = " ".join(filter(None, [self.name, self.fingerprint]))
+        edges = edge_data_digest(problem.graphs) if self.uses_edge_data else ""
+        identity = " ".join(filter(None, [self.name, self.fingerprint, edges]))
         strengths = (STRENGTHS,) if problem.regression else ()
         tuning = digest(self.tuned_over() + strengths, size=4)
         return [f"{identity} #{fold.number} {tuning}" for fold in problem.folds]

@@ -15,6 +15,7 @@ class MajorityClass(FoldByFold):
     """Predict the most frequent class of the training set."""
 
     name = "majority class"
+    uses_edge_data = False
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Return the function that scores a fold."""

@@ -15,6 +15,7 @@ class MeanValue(FoldByFold):
     """Predict the mean of the training set."""
 
     name = "mean value"
+    uses_edge_data = False
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Return the function that scores a fold."""

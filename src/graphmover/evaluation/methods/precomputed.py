@@ -36,6 +36,8 @@ class PrecomputedKernels(FoldByFold):
     PrecomputedKernels('identity', 2 of 3 graphs)
     """
 
+    uses_edge_data: ClassVar[bool] = False
+
     #: The values of the SVM's C.
     c_grid: ClassVar[Sequence[float]] = tuple(10.0**power for power in range(-3, 6))
 

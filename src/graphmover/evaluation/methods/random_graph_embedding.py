@@ -11,7 +11,14 @@ from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.evaluation.candidates import SearchSpace
 from graphmover.evaluation.columns import Hyperparameters
-from graphmover.evaluation.fingerprints import Verbatim, code_of, description, digest, plain
+from graphmover.evaluation.fingerprints import (
+    Verbatim,
+    code_of,
+    description,
+    digest,
+    edge_data_digest,
+    plain,
+)
 from graphmover.evaluation.folds import INNER_FOLDS
 from graphmover.evaluation.grid_search import FINAL_GRAPHS, GridSearch
 from graphmover.evaluation.halving import RUNGS
@@ -20,7 +27,7 @@ from graphmover.evaluation.protocol import FoldsLeft, Problem
 from graphmover.evaluation.selection import STRENGTHS
 from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.registry import text_of
+from graphmover.nodes.registry import named_blocks, text_of
 
 #: Parameters of the embedding that always enter the fingerprint.
 _FINGERPRINTED = ("gamma", "node_embedding", "node_mass", "sampling", "use_node_labels")
@@ -132,6 +139,14 @@ class Method:
         ]
         return digest((sorted(kept.items()), stacks, space.gammas), size=8)
 
+    @property
+    def _uses_edge_data(self) -> bool:
+        points = self.embedding.node_embedding
+        by_edges = points is not None and (
+            callable(points) or "edges" in dict(named_blocks(points))
+        )
+        return by_edges or self.embedding.use_edge_labels is not False
+
     def components(self, n_components: Sequence[int]) -> Sequence[int]:
         """Return its own number of random graphs, or those of `evaluate`."""
         return n_components if self.n_components is None else (int(self.n_components),)
@@ -144,6 +159,8 @@ class Method:
     def checkpoint_keys(self, problem: Problem) -> Sequence[str]:
         """Return a key for each fold."""
         identity = f"{self.name} {self.fingerprint}"
+        if self._uses_edge_data and (edges := edge_data_digest(problem.graphs)):
+            identity += f" {edges}"
         numbers = list(self.components(problem.n_components))
         tuning = _tuning(problem.selection, regression=problem.regression)
         rule = f"{numbers} {problem.selection} {tuning}"

@@ -22,6 +22,7 @@ class VertexHistogram(FoldByFold):
     """A linear SVM, or ridge regression, on vertex histograms."""
 
     name = "bag of nodes"  # results are published under it
+    uses_edge_data = False
 
     def tuned_over(self) -> tuple[object, ...]:
         """Return the grid of C, and the number of inner folds."""
