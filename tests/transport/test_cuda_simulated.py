@@ -15,6 +15,9 @@ import graphmover as gm
 from graphmover._utils import cuda as _cuda_kernels
 from graphmover.transport import GroundDistance, TreeDistance
 
+#: What transport.cu may be compiled with.
+OF_TRANSPORT = (_cuda_kernels.PARTIAL, *_cuda_kernels.LABELS.values())
+
 
 def nvrtc():
     try:
@@ -30,18 +33,18 @@ def nvrtc():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("defined", [(), *((option,) for option in OF_TRANSPORT)])
 @pytest.mark.parametrize("file", _cuda_kernels.SOURCES)
-def test_nvrtc_compiles_without_a_warning(file, partial, architecture):
-    if partial and file != "transport.cu":
-        pytest.skip("its kernels take counts and shares alike")
+def test_nvrtc_compiles_without_a_warning(file, defined, architecture):
+    if defined and file != "transport.cu":
+        pytest.skip("its kernels are compiled once for all")
     library = nvrtc()
     program = ctypes.c_void_p()
     text = _cuda_kernels.source(file).encode()
     assert library.nvrtcCreateProgram(ctypes.byref(program), text, b"", 0, None, None) == 0
     options = [
         *_cuda_kernels.OPTIONS,
-        *([_cuda_kernels.PARTIAL] if partial else []),
+        *defined,
         f"--gpu-architecture={architecture.replace('sm', 'compute')}",
     ]
     encoded = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
@@ -62,6 +65,14 @@ def kernels(tmp_path_factory):
     if cuda_simulator.compiler() is None or sys.platform != "linux":
         pytest.skip("no C++ compiler on Linux")
     return cuda_simulator.build(tmp_path_factory.mktemp("simulator"))
+
+
+@pytest.fixture(scope="module", params=[0, 1], ids="{} labels".format)
+def kernels_for_labels(request, tmp_path_factory):
+    if cuda_simulator.compiler() is None or sys.platform != "linux":
+        pytest.skip("no C++ compiler on Linux")
+    folder = tmp_path_factory.mktemp("labels")
+    return request.param, cuda_simulator.build(folder, _cuda_kernels.LABELS[request.param])
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +97,16 @@ def test_equals_the_cpu_engine(kernels, labels, grid, largest_x, largest_y):
     x = random_nodes(rng, 7, largest_x, labels=labels, grid=grid)
     y = random_nodes(rng, 9, largest_y, labels=labels, grid=grid)
     assert_equal_to_the_cpu(kernels, x, y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guess", [True, False])
+@pytest.mark.parametrize("largest_x, largest_y", [(40, 32), (60, 5), (45, 40)])
+def test_kernels_for_a_number_of_labels(kernels_for_labels, largest_x, largest_y, guess):
+    n_labels, kernels = kernels_for_labels
+    rng = np.random.default_rng(largest_x + largest_y)
+    x, y = (random_nodes(rng, 6, n, labels=3 * n_labels) for n in (largest_x, largest_y))
+    assert_equal_to_the_cpu(kernels, x, y, guess=guess)
 
 
 @pytest.mark.parametrize(

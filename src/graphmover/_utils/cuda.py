@@ -13,6 +13,9 @@ OPTIONS = ("-std=c++17",)
 #: And with this, kernels of transport.cu count masses instead of shares.
 PARTIAL = "-DPARTIAL=1"
 
+#: Or they know that nodes have no label, or one: for any number they read it in every distance.
+LABELS = {0: "-DLABELS=0", 1: "-DLABELS=1"}
+
 #: CUDA sources by name, and their paths in the package.
 SOURCES = {
     "transport.cu": "transport/cuda/transport.cu",
@@ -60,18 +63,17 @@ def gpu_available() -> bool:
     return True
 
 
-@lru_cache(maxsize=2 * len(SOURCES))
+@lru_cache(maxsize=6 + len(SOURCES))
 def _module(name, options):
     import cupy
 
     return cupy.RawModule(code=source(name), options=options)
 
 
-@lru_cache(maxsize=32)
-def kernel(name, shared_bytes=0, *, file="transport.cu", partial=False):
+@lru_cache(maxsize=64)
+def kernel(name, shared_bytes=0, *, file="transport.cu", options=()):
     """Return a kernel that may use this much dynamic shared memory."""
-    options = (*OPTIONS, PARTIAL) if partial else OPTIONS
-    function = _module(file, options).get_function(name)
+    function = _module(file, (*OPTIONS, *options)).get_function(name)
     if shared_bytes:
         function.max_dynamic_shared_size_bytes = shared_bytes
     return function

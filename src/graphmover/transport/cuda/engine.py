@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphmover._utils.cuda import (
+    LABELS,
+    PARTIAL,
     free_memory,
     kernel,
     pooled_memory,
@@ -169,6 +171,12 @@ def _run(step, n_bytes, in_shared, launch, lists, sides, results):
         results.again,
         results.count,
     )
-    kernel(name, shared_memory() if in_shared else 0, partial=ground.partial)(
+    options = _compiled_for(x.n_labels, partial=ground.partial)
+    kernel(name, shared_memory() if in_shared else 0, options=options)(
         (blocks,), (32,), arguments, shared_mem=shared_bytes
     )
+
+
+def _compiled_for(n_labels, *, partial):
+    labels = (LABELS[n_labels],) if n_labels in LABELS else ()
+    return (*labels, PARTIAL) if partial else labels

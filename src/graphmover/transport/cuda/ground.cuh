@@ -46,7 +46,8 @@ struct Labels {
   int k;
 
   __device__ __forceinline__ int differing(int i) const {
-    if (!k) return 0;
+    if (LABELS == 0 || (LABELS == ANY_NUMBER && !k)) return 0;
+    if (LABELS == 1) return sources[i] != first;
     const int64* source = sources + (int64)i * k;
     int count = source[0] != first;
     for (int c = 1; c < k; ++c) count += source[c] != sink[c];

@@ -21,6 +21,12 @@
 #define PARTIAL 0
 #endif
 
+// How many labels a node has, if that is known when the kernels are compiled.
+#define ANY_NUMBER -1
+#ifndef LABELS
+#define LABELS ANY_NUMBER
+#endif
+
 typedef long long int64;
 typedef unsigned long long uint64;
 typedef unsigned int uint32;
