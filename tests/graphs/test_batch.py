@@ -15,8 +15,8 @@ import graphmover as gm
 
 
 def assert_same_graph(a, b):
-    assert a.n_nodes == b.n_nodes
-    for name in set(gm.Graph.__slots__) - {"n_nodes"}:
+    assert (a.n_nodes, a.id) == (b.n_nodes, b.id)
+    for name in set(gm.Graph.__slots__) - {"n_nodes", "id"}:
         left, right = getattr(a, name), getattr(b, name)
         assert (left is None) == (right is None), name
         if left is not None:

@@ -652,7 +652,7 @@ def test_bad_graph_is_named_by_its_index(graph, error, message):
 
 @pytest.mark.parametrize(
     "graphs",
-    ["ab", b"ab", None, 3, 2.5, {}, {0: path()}, object(), np.zeros(3), np.zeros((1, 2, 2, 2))]
+    ["ab", b"ab", None, 3, 2.5, {}, {0: [1], 1: [0]}, object(), np.zeros(3), np.zeros((1, 2, 2, 2))]
     + [np.array(path()), np.float64(1), nx.Graph, lambda: None, [[0, 1], [1, 0]]],
     ids=lambda value: type(value).__name__,
 )

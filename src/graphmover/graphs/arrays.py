@@ -18,6 +18,7 @@ from graphmover.graphs.columns import (
     Ints,
     attribute_array,
     edges_of,
+    id_array,
     label_array,
     nodes_of,
 )
@@ -34,6 +35,7 @@ class Arrays(NamedTuple):
     node_attributes: Floats | None
     edge_labels: NDArray[Any] | None
     edge_attributes: Floats | None
+    ids: NDArray[Any] | None = None
 
 
 def arrays_from_edges(
@@ -46,6 +48,7 @@ def arrays_from_edges(
     node_attributes: ArrayLike | None = None,
     edge_labels: Sequence[Any] | NDArray[Any] | None = None,
     edge_attributes: ArrayLike | None = None,
+    ids: Iterable[Any] | None = None,
     directed: ArrayLike | None = None,
     keep_direction: bool = False,
 ) -> Arrays:
@@ -94,6 +97,7 @@ def arrays_from_edges(
         None if node_attributes is None else attribute_array(node_attributes, each_node),
         labels,
         None if edge_attributes is None else attribute_array(edge_attributes, each_edge)[rows],
+        None if ids is None else id_array(ids, len(nodes)),
     )
 
 

@@ -7,6 +7,7 @@
 ``node_attributes``   list of fixed-size lists of float64
 ``edge_labels``       list of lists of labels, parallel to ``neighbours``
 ``edge_attributes``   list of lists of fixed-size lists of float64, parallel to ``neighbours``
+``id``                int64 or string, null where a graph has none
 ====================  =====================================================================
 
 The flat arrays and offsets of a batch are what Arrow makes lists of: no number is copied.
@@ -27,6 +28,7 @@ from graphmover.graphs.columns import (
     Ints,
     attribute_array,
     edges_of,
+    id_array,
     label_array,
     nested_tuple,
     nodes_of,
@@ -38,8 +40,9 @@ NODE_LABELS = "node_labels"
 NODE_ATTRIBUTES = "node_attributes"
 EDGE_LABELS = "edge_labels"
 EDGE_ATTRIBUTES = "edge_attributes"
-#: All columns that a batch is read from.
+#: All columns of lists that a batch is read from.
 COLUMNS = (NEIGHBOURS, EDGE_WEIGHTS, NODE_LABELS, NODE_ATTRIBUTES, EDGE_LABELS, EDGE_ATTRIBUTES)
+ID = "id"
 _PER_EDGE = (NEIGHBOURS, EDGE_WEIGHTS, EDGE_LABELS, EDGE_ATTRIBUTES)
 
 #: Marks, in the metadata of a column, labels that are written as JSON.
@@ -96,7 +99,10 @@ def table_of(arrays: Arrays, schema: Any = None) -> Any:
             values = field.type.value_type
             add(name, pa.array([], values.value_type if per_edge else values))
             marks[name] = field.metadata
-    names = [name for name in COLUMNS if name in columns]
+    if arrays.ids is not None or ID in known:
+        kind = known[ID].type if ID in known else None
+        columns[ID] = _id_values(arrays.ids, len(arrays.offsets) - 1, kind)
+    names = [name for name in (*COLUMNS, ID) if name in columns]
     fields = [pa.field(name, columns[name].type, metadata=marks.get(name)) for name in names]
     return pa.Table.from_arrays([columns[name] for name in names], schema=pa.schema(fields))
 
@@ -119,7 +125,7 @@ def arrays_of(table: Any) -> Arrays:
             f"there is no column {NEIGHBOURS!r} among {table.column_names}, expected a list per "
             f"graph of lists per node"
         )
-    for name in COLUMNS:
+    for name in (*COLUMNS, ID):
         if table.column_names.count(name) > 1:
             raise ValueError(f"there are several columns {name!r} among {table.column_names}")
     _require_sound(table)
@@ -159,12 +165,13 @@ def arrays_of(table: Any) -> Arrays:
         attributes(NODE_ATTRIBUTES, nodes),
         labels(EDGE_LABELS, edges),
         attributes(EDGE_ATTRIBUTES, edges),
+        _ids(table.column(ID)) if ID in table.column_names else None,
     )
 
 
 def _require_sound(table: Any) -> None:
     """Reject columns whose lists reach beyond their values, as in a damaged file of Arrow's."""
-    for name in COLUMNS:
+    for name in (*COLUMNS, ID):
         if name in table.column_names:
             try:
                 table.column(name).validate(full=True)
@@ -242,6 +249,50 @@ def _flattened(lists: Any) -> tuple[Ints, Any]:
 
 def _first_null(values: Any) -> int:
     return int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
+
+
+def _id_values(ids: NDArray[Any] | None, n_graphs: int, kind: Any) -> Any:
+    """Return ids as Arrow values; ``kind`` is the type of those before them, if there are any."""
+    pa = pyarrow()
+    if ids is None:
+        return pa.nulls(n_graphs, kind)
+    values = ids.tolist()
+    is_text = any(isinstance(value, str) for value in values)
+    if kind is None:
+        kind = pa.string() if is_text else pa.int64()
+    if pa.types.is_integer(kind) and is_text:
+        raise ValueError("ids are strings, but those before are integers: expected one of both")
+    if not pa.types.is_integer(kind) and not is_text:
+        values = [None if value is None else str(value) for value in values]
+    return pa.array(values, kind)
+
+
+def is_id_type(kind: Any) -> bool:
+    """Return whether a column of this type holds ids: strings or integers."""
+    pa = pyarrow()
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    of_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(is_kind(kind) for is_kind in (*of_text, pa.types.is_integer))
+
+
+def _ids(column: Any) -> NDArray[Any] | None:
+    """Return the ids of a column; one that holds something else has none."""
+    pa = pyarrow()
+    if not is_id_type(column.type):
+        return None
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    if not pa.types.is_integer(column.type):
+        column = column.dictionary_encode()  # an id that occurs many times becomes one object
+    if not pa.types.is_dictionary(column.type):
+        return id_array(column.to_pylist(), len(column))
+    values: list[Any] = []
+    for chunk in column.chunks:
+        distinct = chunk.dictionary.to_pylist()
+        places = chunk.indices.to_pylist()
+        values += [None if place is None else distinct[place] for place in places]
+    return id_array(values, len(column))
 
 
 def _label_values(labels: NDArray[Any], name: str, *, as_json: bool) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ Every graph here is simple and undirected: self-loops are dropped, repeated edge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -16,7 +16,7 @@ from graphmover._utils.checks import is_integer
 from graphmover._utils.segments import offsets_from_counts, ranges, selected_segments
 from graphmover.graphs.arrays import Arrays, are_simple_rows, arrays_from_edges, entry_edges
 from graphmover.graphs.arrow import arrays_of, pyarrow, table_of
-from graphmover.graphs.columns import on_all_graphs, stacked
+from graphmover.graphs.columns import id_array, joined_ids, on_all_graphs, stacked
 from graphmover.graphs.graph import Graph
 
 
@@ -28,7 +28,7 @@ class GraphBatch:
 
     ``batch[3]`` is a `Graph`; ``batch[2:9]``, ``batch[[5, 1]]`` and ``batch[mask]`` are
     batches. It has a length and a shape ``(N,)``, and iterates over graphs, so
-    scikit-learn's splitters and searches accept it like an array.
+    scikit-learn's splitters and searches accept it like an array. ``==`` compares all arrays.
 
     Attributes
     ----------
@@ -44,6 +44,9 @@ class GraphBatch:
     edge_labels : ndarray of int64 or object beside ``indices``, or None
     edge_attributes : ndarray of shape (len(indices), k), or None
         Labels and attributes of u -> v and v -> u may differ, as they do in some files.
+    ids : ndarray of int64 or object of length N, or None
+        What the graphs are called: integers or strings, which need not differ. None stands
+        for a graph that has no id while others have.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class GraphBatch:
         node_attributes: NDArray[np.float64] | None = None,
         edge_labels: NDArray[Any] | None = None,
         edge_attributes: NDArray[np.float64] | None = None,
+        ids: NDArray[Any] | None = None,
     ) -> None:
         self.offsets = _read_only(offsets)
         self.indptr = _read_only(indptr)
@@ -76,6 +80,7 @@ class GraphBatch:
         self.node_attributes = None if node_attributes is None else _read_only(node_attributes)
         self.edge_labels = None if edge_labels is None else _read_only(edge_labels)
         self.edge_attributes = None if edge_attributes is None else _read_only(edge_attributes)
+        self.ids = None if ids is None else _read_only(ids)
 
     @classmethod
     def from_edges(
@@ -89,6 +94,7 @@ class GraphBatch:
         node_attributes: ArrayLike | None = None,
         edge_labels: Sequence[Any] | NDArray[Any] | None = None,
         edge_attributes: ArrayLike | None = None,
+        ids: Iterable[Any] | None = None,
         directed: ArrayLike | None = None,
         keep_direction: bool = False,
     ) -> GraphBatch:
@@ -104,6 +110,8 @@ class GraphBatch:
             Beside ``edges``.
         node_labels, node_attributes
             Beside the nodes of all graphs.
+        ids : sequence of N strings or integers, optional
+            What the graphs are called; None for one that has no id.
         directed : array-like of N booleans, optional
             Which graphs come from a directed source. If making them undirected changes any
             of them, there is one warning.
@@ -143,6 +151,7 @@ class GraphBatch:
                 node_attributes=node_attributes,
                 edge_labels=edge_labels,
                 edge_attributes=edge_attributes,
+                ids=ids,
                 directed=directed,
                 keep_direction=keep_direction,
             )
@@ -152,7 +161,8 @@ class GraphBatch:
     def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
         """Concatenate batches.
 
-        Labels or attributes that some batches lack are left out, with a warning.
+        Labels or attributes that some batches lack are left out, with a warning. Graphs of
+        batches without ids have None among the ids of others.
 
         Examples
         --------
@@ -186,21 +196,34 @@ class GraphBatch:
             joined("node_attributes", counts=n_nodes),
             joined("edge_labels", counts=n_edges),
             joined("edge_attributes", counts=n_edges),
+            joined_ids([batch.ids for batch in batches], [len(batch) for batch in batches]),
         )
+
+    def with_ids(self, ids: Iterable[Any] | None) -> GraphBatch:
+        """Return the same graphs under other ids, or without any.
+
+        Examples
+        --------
+        >>> import graphmover as gm
+        >>> gm.as_graph_batch(gm.Graph(2, [(0, 1)])).with_ids(["ethane"])[0]
+        Graph(n_nodes=2, n_edges=1, no node_labels, no attributes, no weights, id='ethane')
+        """
+        checked = None if ids is None else id_array(ids, len(self))
+        return GraphBatch(*self._arrays()._replace(ids=checked))
 
     def to_arrow(self, *, schema: Any = None) -> Any:
         """Return a ``pyarrow.Table`` with a row per graph, over this batch's own memory.
 
         Its columns are ``neighbours`` (a list per node), and where the batch has them
-        ``edge_weights``, ``node_labels``, ``node_attributes``, ``edge_labels`` and
-        ``edge_attributes``.
+        ``edge_weights``, ``node_labels``, ``node_attributes``, ``edge_labels``,
+        ``edge_attributes`` and ``id``.
 
         Parameters
         ----------
         schema : pyarrow.Schema, optional
             The schema of an earlier table to continue. Labels are then JSON wherever they are
             in the schema, weights of 1 are written out, and columns that this batch lacks for
-            want of nodes or edges are added.
+            want of nodes or edges, or of ids, are added.
 
         Examples
         --------
@@ -307,6 +330,7 @@ class GraphBatch:
         return self._part(
             self.offsets[start : stop + 1] - first,
             self.indptr[first : last + 1] - edges.start,
+            slice(start, stop),
             slice(first, last),
             edges,
         )
@@ -316,12 +340,18 @@ class GraphBatch:
         nodes = ranges(self.offsets[chosen], counts)
         degrees = self.indptr[nodes + 1] - self.indptr[nodes]
         edges = ranges(self.indptr[nodes], degrees)
-        return self._part(offsets_from_counts(counts), offsets_from_counts(degrees), nodes, edges)
+        offsets, indptr = offsets_from_counts(counts), offsets_from_counts(degrees)
+        return self._part(offsets, indptr, chosen, nodes, edges)
 
     def _part(
-        self, offsets: NDArray[np.int64], indptr: NDArray[np.int64], nodes: Any, edges: Any
+        self,
+        offsets: NDArray[np.int64],
+        indptr: NDArray[np.int64],
+        graphs: Any,
+        nodes: Any,
+        edges: Any,
     ) -> GraphBatch:
-        """Return the batch of some nodes and of their entries in ``indices``."""
+        """Return the batch of some graphs, their nodes and their entries in ``indices``."""
 
         def of(values: NDArray[Any] | None, rows: Any) -> NDArray[Any] | None:
             return None if values is None else values[rows]
@@ -335,10 +365,18 @@ class GraphBatch:
             of(self.node_attributes, nodes),
             of(self.edge_labels, edges),
             of(self.edge_attributes, edges),
+            of(self.ids, graphs),
         )
 
     def _arrays(self) -> Arrays:
         return Arrays(*(getattr(self, name) for name in Arrays._fields))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphBatch):
+            return NotImplemented
+        return all(map(_are_equal, self._arrays(), other._arrays()))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[Graph]:
         return (self[index] for index in range(len(self)))
@@ -351,8 +389,15 @@ class GraphBatch:
             + ("" if self.edge_weights is None else ", edge weights")
             + ("" if self.edge_labels is None else ", edge labels")
             + ("" if self.edge_attributes is None else ", edge attributes")
+            + ("" if self.ids is None else ", ids")
             + ")"
         )
+
+
+def _are_equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.dtype == other.dtype and np.array_equal(one, other)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Labels and attributes of the nodes or edges of many graphs, checked and concatenated.
+"""Labels and attributes of nodes or edges, and ids of graphs, checked and concatenated.
 
 Messages start with ``graph i:`` so that the culprit among many can be found.
 """
@@ -6,11 +6,14 @@ Messages start with ``graph i:`` so that the culprit among many can be found.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from graphmover._utils.checks import is_integer
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -84,6 +87,58 @@ def _check_label(label: Any, carrier: str) -> None:
         raise TypeError(f"{carrier} has the label {label!r}, expected a hashable value") from None
     if label != label:  # noqa: PLR0124 - that is what NaN means
         raise ValueError(f"{carrier} has the label {label!r}, which is not equal to itself")
+
+
+def is_id(value: Any) -> bool:
+    """Return whether a value can be the id of a graph: text that UTF-8 can hold, or 64 bits."""
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+    return is_integer(value) and -(2**63) <= value < 2**63
+
+
+def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any] | None:
+    """Return ids as int64 if all are integers, and as Python objects otherwise.
+
+    A graph without an id has None; integers among strings become text. If no graph has an id, the
+    result is None. Text is never of fixed width: one long id would set the size of all.
+    """
+    if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be a list or an array, got {ids!r:.80}")
+    if isinstance(ids, np.ndarray) and ids.ndim != 1:
+        raise ValueError(f"ids must have one entry per graph, got the shape {ids.shape}")
+    values = [None if _is_missing(value) else value for value in ids]
+    if len(values) != n_graphs:
+        raise ValueError(f"ids has {len(values)} entries for {n_graphs} graphs")
+    for index, value in enumerate(values):
+        if value is not None and not is_id(value):
+            raise TypeError(
+                f"graph {index}: the id is {value!r:.80}, expected a string or an integer of 64 "
+                f"bits"
+            )
+    if all(value is None for value in values):
+        return None
+    if all(map(is_integer, values)):
+        return np.array(values, dtype=np.int64)
+    if any(isinstance(value, str) for value in values):
+        values = [None if value is None else str(value) for value in values]
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN
+
+
+def joined_ids(parts: Sequence[NDArray[Any] | None], counts: Sequence[int]) -> NDArray[Any] | None:
+    """Concatenate ids; graphs of parts without them have none."""
+    if all(part is None for part in parts):
+        return None
+    if all(part is not None and part.dtype != object for part in parts):
+        return np.concatenate([part for part in parts if part is not None])
+    values = (
+        [None] * count if part is None else part.tolist()
+        for part, count in zip(parts, counts, strict=True)
+    )
+    return id_array(chain.from_iterable(values), sum(counts))
 
 
 def nested_tuple(value: Any, depth: int = MAX_DEPTH) -> Any:

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.arrays import edge_array
-from graphmover.graphs.columns import Carriers
+from graphmover.graphs.columns import Carriers, is_id
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
     EDGE_LABEL,
     EDGE_WEIGHT,
+    GRAPH_ID,
     NODE_ATTRIBUTES,
     Graph,
 )
@@ -42,6 +43,7 @@ class Names(NamedTuple):
     edge_weight: str | None
     edge_label: str | None
     edge_attributes: str | None
+    graph_id: str | None
 
 
 class Flat(NamedTuple):
@@ -83,6 +85,7 @@ class Part(NamedTuple):
     edge_attributes: Array | None = None
     directed: bool = False
     degrees: range | None = None
+    id: str | int | None = None
 
 
 class _Missing:
@@ -215,6 +218,19 @@ class _Records:
         return range(start, len(column))
 
 
+def _id(name: str | None, value: Any) -> str | int | None:
+    """Return the id that a graph carries; what cannot be one is none, unless it was asked for."""
+    if value is None or name is None:
+        return None
+    if hasattr(value, "item") and tuple(value.shape) in ((), (1,)):
+        value = value.item()  # a tensor
+    if is_id(value):
+        return value  # type: ignore[no-any-return]
+    if name != GRAPH_ID:
+        raise TypeError(f"{name} is {value!r:.80}, expected a string or an integer as id")
+    return None
+
+
 # One converter per library.
 
 _VALUES = methodcaller("values")
@@ -231,6 +247,7 @@ def _from_graphmover(graph: Graph, names: Names, _: Flat) -> Part:
         None if names.node_attributes is None else graph.node_attributes,
         None if names.edge_label is None else graph.edge_labels,
         None if names.edge_attributes is None else graph.edge_attributes,
+        id=None if names.graph_id is None else graph.id,
     )
 
 
@@ -269,6 +286,7 @@ def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
         of_edges.attributes(names.edge_attributes),
         graph.is_directed(),
         _appended(degrees, flat.degrees),
+        _id(names.graph_id, graph.graph.get(names.graph_id)),
     )
 
 
@@ -279,6 +297,7 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         return [_MISSING if value is None else value for value in sequence[name]]
 
     nodes, edges = range(graph.vcount()), graph.get_edgelist()
+    name = names.graph_id
     each_node, each_edge = _each_node(nodes), _each_edge(edges)
     sources, targets = edge_array(edges).T
     return Part(
@@ -291,6 +310,7 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         _labels(looked_up(graph.es, names.edge_label), each_edge),
         _attributes(looked_up(graph.es, names.edge_attributes), each_edge),
         graph.is_directed(),
+        id=_id(name, graph[name] if name in graph.attributes() else None),
     )
 
 
@@ -314,6 +334,7 @@ def _from_rustworkx(graph: Any, names: Names, _: Flat) -> Part:
     # Parallel edges of an undirected graph come as they were added, from either end.
     sources, targets = (ends if directed else np.sort(ends, axis=1)).T
     weights = None if names.edge_weight is None else list(map(weight, payloads))
+    attrs = graph.attrs if isinstance(graph.attrs, Mapping) else {}
     return Part(
         len(nodes),
         sources,
@@ -324,6 +345,7 @@ def _from_rustworkx(graph: Any, names: Names, _: Flat) -> Part:
         of_edges.labels(names.edge_label),
         of_edges.attributes(names.edge_attributes),
         directed,
+        id=_id(names.graph_id, attrs.get(names.graph_id)),
     )
 
 
@@ -420,6 +442,7 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
         column(edge_label, "biu", n_edges, 1),
         table(edge_attributes, n_edges),
         directed=True,
+        id=_id(names.graph_id, data.get(names.graph_id, None)),
     )
 
 

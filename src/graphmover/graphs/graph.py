@@ -15,6 +15,7 @@ from graphmover.graphs.arrays import Arrays, arrays_from_edges, edge_array
 NODE_LABEL = EDGE_LABEL = "label"
 NODE_ATTRIBUTES = EDGE_ATTRIBUTES = "attributes"
 EDGE_WEIGHT = "weight"
+GRAPH_ID = "id"
 
 
 class Graph:
@@ -35,6 +36,8 @@ class Graph:
     edge_labels : sequence of m hashables, optional
     edge_attributes : array-like of shape (m, k), optional
         Finite real numbers.
+    id : str or int, optional
+        What the graph is called, such as the title of a molecule.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class Graph:
         "edge_labels",
         "edge_weights",
         "edges",
+        "id",
         "n_nodes",
         "node_attributes",
         "node_labels",
@@ -72,6 +76,7 @@ class Graph:
     node_attributes: NDArray[np.float64] | None
     edge_labels: NDArray[Any] | None
     edge_attributes: NDArray[np.float64] | None
+    id: str | int | None
 
     def __init__(
         self,
@@ -83,6 +88,7 @@ class Graph:
         edge_weights: ArrayLike | None = None,
         edge_labels: Sequence[Any] | NDArray[Any] | None = None,
         edge_attributes: ArrayLike | None = None,
+        id: str | int | None = None,
     ) -> None:
         require_integer("n_nodes", n_nodes, least=0)
         pairs = edge_array(edges)
@@ -96,6 +102,7 @@ class Graph:
                 node_attributes=node_attributes,
                 edge_labels=edge_labels,
                 edge_attributes=edge_attributes,
+                ids=[id],
             )
         except (TypeError, ValueError) as error:  # there is only one graph: no index to name
             raise type(error)(str(error).removeprefix("graph 0: ")) from None
@@ -130,6 +137,7 @@ class Graph:
         self.node_attributes = of_nodes(arrays.node_attributes)
         self.edge_labels = of_edges(arrays.edge_labels)
         self.edge_attributes = of_edges(arrays.edge_attributes)
+        self.id = None if arrays.ids is None else arrays.ids[index : index + 1].tolist()[0]
 
     @property
     def n_edges(self) -> int:
@@ -150,7 +158,7 @@ class Graph:
         """Return a ``networkx.Graph`` that `as_graph_batch` reads back unchanged.
 
         Labels and attributes of nodes and edges are stored under ``"label"`` and
-        ``"attributes"``, weights under ``"weight"``.
+        ``"attributes"``, weights under ``"weight"``, the id under the graph's ``"id"``.
         """
         try:
             import networkx as nx
@@ -158,7 +166,7 @@ class Graph:
             raise ImportError(
                 "to_networkx needs networkx: pip install 'graphmover[networkx]'"
             ) from None
-        graph = nx.Graph()
+        graph = nx.Graph() if self.id is None else nx.Graph(**{GRAPH_ID: self.id})
         graph.add_nodes_from(range(self.n_nodes))
         graph.add_edges_from(self.edges.tolist())
         for name, of_nodes in (
@@ -185,6 +193,7 @@ class Graph:
             + ("no weights" if self.edge_weights is None else "weights")
             + ("" if self.edge_labels is None else ", edge_labels")
             + ("" if self.edge_attributes is None else ", edge_attributes")
+            + ("" if self.id is None else f", id={self.id!r}")
             + ")"
         )
 

@@ -18,6 +18,7 @@ from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
     EDGE_LABEL,
     EDGE_WEIGHT,
+    GRAPH_ID,
     NODE_ATTRIBUTES,
     NODE_LABEL,
 )
@@ -38,13 +39,15 @@ def as_graph_batch(
     edge_weight: str | None = EDGE_WEIGHT,
     edge_label: str | None = EDGE_LABEL,
     edge_attributes: str | None = EDGE_ATTRIBUTES,
+    graph_id: str | None = GRAPH_ID,
+    ids: Iterable[Any] | None = None,
     keep_direction: bool = False,
 ) -> GraphBatch:
     """Turn graphs of any supported library into one `GraphBatch`.
 
     Parameters
     ----------
-    graphs : one graph, an iterable of graphs, or a GraphBatch
+    graphs : one graph, an iterable of graphs, a mapping of ids to graphs, or a GraphBatch
         networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, square
         ``scipy.sparse`` or NumPy matrices (a three-dimensional array is a stack of them),
         and `Graph`, also mixed. Node order is the graph's own. A `GraphBatch` is returned
@@ -55,6 +58,11 @@ def as_graph_batch(
     edge_weight, edge_label, edge_attributes : str or None
         The same for edges. An edge without a weight has weight 1. In rustworkx, an edge's
         payload that is not a mapping is its weight.
+    graph_id : str or None
+        The name under which graphs carry an id, a string or an integer. In networkx
+        ``graph_id="name"`` takes their names.
+    ids : sequence of strings or integers, optional
+        The ids of the graphs, in place of any that they carry or that a mapping gives them.
     keep_direction : bool
         Keep the direction of edges of directed graphs as their labels, by the rules of
         `GraphBatch.from_edges`. It has no effect on a `GraphBatch`.
@@ -87,8 +95,12 @@ def as_graph_batch(
     GraphBatch(3 edges over 5 nodes in 2 graphs)
     """
     if isinstance(graphs, GraphBatch):
-        return graphs
-    names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes)
+        return graphs if ids is None else graphs.with_ids(ids)
+    if isinstance(graphs, Mapping) and _holds_graphs(graphs):
+        graphs, ids = graphs.values(), list(graphs) if ids is None else ids
+    if ids is not None:
+        graph_id = None
+    names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes, graph_id)
     for argument, name in names._asdict().items():
         if not isinstance(name, str | None):
             raise TypeError(f"{argument} must be a string or None, got {name!r}")
@@ -100,6 +112,7 @@ def as_graph_batch(
     _check_flat_weights(parts, flat)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
     joined = _joined(parts, flat)
+    joined["ids"] = [part.id for part in parts] if ids is None else ids
     return GraphBatch(*arrays_from_edges(**joined, keep_direction=keep_direction))
 
 
@@ -125,6 +138,11 @@ def _each(graphs: Any) -> Iterable[Any]:
         f"got an object of type {type(graphs).__name__}, expected graphs: {_ACCEPTED}, or an "
         f"iterable of these" + _hint(graphs)
     )
+
+
+def _holds_graphs(mapping: Mapping[Any, Any]) -> bool:
+    """Tell a mapping of ids to graphs from a graph of lists of neighbours."""
+    return any(converter_of(type(value)) is not None for value in mapping.values())
 
 
 def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
@@ -173,6 +191,7 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
         ("edge_weight", EDGE_WEIGHT, "edge_weights", n_edges, "an edge"),
         ("edge_label", EDGE_LABEL, "edge_labels", n_edges, "an edge"),
         ("edge_attributes", EDGE_ATTRIBUTES, "edge_attributes", n_edges, "an edge"),
+        ("graph_id", GRAPH_ID, "id", len(parts), "a graph"),
     ):
         name = getattr(names, argument)
         chosen = name is not None and name != default
