@@ -246,9 +246,9 @@ def test_6_nothing_half_written_is_left(there, tmp_path):
         graphs = iter([star(5), path(4), None])
         with pytest.raises(TypeError, match="graph 2: "):
             if name.startswith("g"):
-                gm.write_graphs(graphs, output, batch_size=1)
+                gm.write_graphs(graphs, output, batch_size=1, overwrite=there)
             else:
-                model.transform_to(graphs, output)
+                model.transform_to(graphs, output, overwrite=there)
         assert not there or output.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == (6 if there else 0)
 

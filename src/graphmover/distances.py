@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.features import features_in_place, gamma_scale
+from graphmover.frames import with_index
+from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
@@ -87,7 +89,7 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             The training graphs.
         y : ignored
         """
-        self._fit(X, want_distances=False)
+        self._fit(as_graph_batch(X), want_distances=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
@@ -102,7 +104,9 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         -------
         ndarray of shape (len(X), n_components)
         """
-        return self._fit(X, want_distances=True)
+        batch = as_graph_batch(X)
+        rows: Floats = with_index(self._fit(batch, want_distances=True), batch, self)
+        return rows
 
     def transform(self, X: Any) -> Floats:
         """Return the distances of graphs, seen or unseen.
@@ -119,12 +123,14 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         embedding = copy.copy(self._embedding)
         embedding.set_params(**{name: getattr(self, name) for name in _AT_ANY_TIME})
-        return embedding.distances(X)
+        batch = as_graph_batch(X)
+        rows: Floats = with_index(embedding.distances(batch), batch, self)
+        return rows
 
-    def _fit(self, X: Any, *, want_distances: bool) -> Floats:
+    def _fit(self, batch: GraphBatch, *, want_distances: bool) -> Floats:
         # Distances do not depend on gamma: any number spares the embedding a search for one.
         embedding = RandomGraphEmbedding(**self.get_params(deep=False), gamma=1.0)
-        distances = embedding._fit(as_graph_batch(X), want_distances=want_distances)
+        distances = embedding._fit(batch, want_distances=want_distances)
         self._embedding, self.random_graphs_ = embedding, embedding.random_graphs_
         return distances
 

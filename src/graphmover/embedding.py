@@ -14,6 +14,7 @@ from graphmover._utils.random_state import random_generator
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.features import features_in_place, gamma_scale
+from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
@@ -199,7 +200,11 @@ class RandomGraphEmbedding(
         -------
         ndarray of shape (len(X), n_components)
         """
-        return self._features(self._fit(as_graph_batch(X), want_distances=True))
+        batch = as_graph_batch(X)
+        rows: Floats = with_index(
+            self._features(self._fit(batch, want_distances=True)), batch, self
+        )
+        return rows
 
     def _fit_transform_as_view(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
         """Do what `fit_transform` does as one of several embeddings.
@@ -220,9 +225,12 @@ class RandomGraphEmbedding(
         -------
         ndarray of shape (len(X), n_components)
             ``exp(-gamma_ * distances(X)) / sqrt(n_components)``. A graph without nodes gets a
-            row of zeros.
+            row of zeros. After ``set_output(transform="pandas")``, ids are the index.
         """
-        return self._rows(X, self._features)
+        check_is_fitted(self)
+        batch = as_graph_batch(X)
+        rows: Floats = with_index(self._rows(batch, self._features), batch, self)
+        return rows
 
     def distances(self, X: Any) -> Floats:
         """Return the exact earth mover's distance of every graph to every random graph.
@@ -239,7 +247,8 @@ class RandomGraphEmbedding(
         ndarray of shape (len(X), n_components)
             Infinite for a graph without nodes.
         """
-        return self._rows(X, None)
+        check_is_fitted(self)
+        return self._rows(as_graph_batch(X), None)
 
     def kernel(self, X: Any, Y: Any = None) -> Floats:
         """Return the kernel between all graphs of X, or between X and Y.
@@ -352,9 +361,7 @@ class RandomGraphEmbedding(
         self.node_embedding_, self.node_mass_ = recipe.node_embedding, recipe.node_mass
         self.node_scale_ = recipe.scale
 
-    def _rows(self, X: Any, finish: Callable[[Floats], object] | None) -> Floats:
-        check_is_fitted(self)
-        batch = as_graph_batch(X)
+    def _rows(self, batch: GraphBatch, finish: Callable[[Floats], object] | None) -> Floats:
         warn_about_empty_graphs(batch)
         unknown = self._unknown_labels()
         rows = self._rows_of_batch(batch, finish, self._progress("embedding graphs"))

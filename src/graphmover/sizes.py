@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from graphmover.frames import with_index
 from graphmover.graphs.interop import as_graph_batch
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,9 @@ class GraphSizes(TransformerMixin, BaseEstimator):
         ndarray of shape (len(X), 2)
         """
         batch = as_graph_batch(X)
-        return np.log1p(np.stack([batch.node_counts, batch.edge_counts], axis=1))
+        sizes = np.log1p(np.stack([batch.node_counts, batch.edge_counts], axis=1))
+        rows: Floats = with_index(sizes, batch, self)
+        return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from graphmover._utils.random_state import random_generator
 from graphmover.backends.side_by_side import features_of_graphs
 from graphmover.embedding import RandomGraphEmbedding
+from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
@@ -122,7 +123,9 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (len(X), number of columns)
         """
-        return self._fit(as_graph_batch(X))
+        batch = as_graph_batch(X)
+        rows: Floats = with_index(self._fit(batch), batch, self)
+        return rows
 
     def transform(self, X: Any) -> Floats:
         """Return the vectors of graphs, seen or unseen.
@@ -134,7 +137,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (len(X), number of columns)
-            A graph without nodes gets zeros: the mean of the training graphs.
+            A graph without nodes gets zeros: the mean of the training graphs. After
+            ``set_output(transform="pandas")``, ids are the index.
         """
         check_is_fitted(self)
         batch = as_graph_batch(X)
@@ -143,7 +147,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         progress = "embedding graphs" if self.verbose else None
         rows = self._rows_of_batch(batch, unknown, progress)
         unknown.warn()
-        return rows
+        named: Floats = with_index(rows, batch, self)
+        return named
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: the view's, and a number or name within it."""

@@ -198,7 +198,7 @@ def test_text_targets_stay_objects_everywhere(tmp_path, ending):
     text = gm.Dataset("x", data.graphs, names)
     path = tmp_path / f"x.{ending}"
     for _ in range(2):  # what was read is written again
-        gm.write_graphs(text, path)
+        gm.write_graphs(text, path, overwrite=True)
         text = gm.read_graphs(path)
         assert text.target.dtype == object and text.target.tolist() == names.tolist()
     model = gm.RandomGraphEmbedding(3, random_state=0).fit(data.graphs)

@@ -119,7 +119,7 @@ def test_threads_that_write_one_file_do_not_mix(model, data, expected, tmp_path)
     def write():
         for _ in range(15):
             try:
-                model.transform_to(data, output, batch_size=25)
+                model.transform_to(data, output, batch_size=25, overwrite=True)
                 outcomes.append(output.read_bytes() == expected["npy"])
             except ValueError as error:
                 outcomes.append(f"another process is writing {output}: " in str(error))
@@ -275,7 +275,9 @@ def test_what_is_no_lock_is_rejected(model, data, tmp_path, make):
 def test_an_output_that_is_a_link_is_replaced_and_a_device_is_rejected(model, data, tmp_path):
     (tmp_path / "victim.npy").write_text("precious")
     (tmp_path / "z.npy").symlink_to("victim.npy")
-    model.transform_to(data, tmp_path / "z.npy")
+    with pytest.raises(FileExistsError, match=r"z\.npy exists: pass overwrite=True"):
+        model.transform_to(data, tmp_path / "z.npy")
+    model.transform_to(data, tmp_path / "z.npy", overwrite=True)
     assert (tmp_path / "victim.npy").read_text() == "precious"
     assert not (tmp_path / "z.npy").is_symlink()
     os.mkfifo(tmp_path / "pipe.csv")
@@ -287,7 +289,7 @@ def test_names_that_cannot_be_written_are_errors_before_the_work(model, data, tm
     with pytest.raises(ValueError, match=r"cannot write '.*a\\x00b\.npy'"):
         model.transform_to(data, tmp_path / "a\0b.npy")
     (tmp_path / "a\nb.npy").write_text("old")
-    assert model.transform_to(data, tmp_path / "a\nb.npy") == (60, 4)
+    assert model.transform_to(data, tmp_path / "a\nb.npy", overwrite=True) == (60, 4)
     long_name = "x" * 240 + ".csv"
     model._features_of_batch = None  # not reached
     try:
@@ -328,7 +330,7 @@ def test_a_full_disk_names_the_file_and_the_next_call_resumes(
     else:
         assert failing > 7
     monkeypatch.undo()
-    assert model.transform_to(data, output) == (60, 4)
+    assert model.transform_to(data, output, overwrite=True) == (60, 4)
     assert names(tmp_path) == [output.name]
 
 
@@ -438,7 +440,7 @@ def test_a_folder_of_format_1_is_resumed(model, data, expected, tmp_path, extens
     part = interrupt(model, data, tmp_path / f"z.{extension}")
     checkpoint = json.loads((part / "journal.json").read_bytes())
     checkpoint["format"] = 1
-    for name in ("vectors_checksum", "target_checksum"):
+    for name in ("vectors_checksum", "target_checksum", "id_bytes", "id_checksum"):
         checkpoint.pop(name)
     (part / "journal.json").write_text(json.dumps(checkpoint))
     (part / "lock").touch()
@@ -454,7 +456,7 @@ def test_a_folder_of_format_1_is_resumed(model, data, expected, tmp_path, extens
 def test_strange_targets_of_format_1_give_a_clear_error(model, data, tmp_path, line):
     part = interrupt(model, data, tmp_path / "z.npz")
     checkpoint = json.loads((part / "journal.json").read_bytes())
-    for name in ("vectors_checksum", "target_checksum"):
+    for name in ("vectors_checksum", "target_checksum", "id_bytes", "id_checksum"):
         checkpoint.pop(name)
     lines = (part / "target.jsonl").read_bytes().splitlines(keepends=True)
     lines[7] = line.encode(errors="surrogateescape") + b"\n"

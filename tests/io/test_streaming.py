@@ -136,7 +136,7 @@ def test_another_model_other_graphs_and_fewer_graphs_raise(data, model, tmp_path
     # Parameters that do not affect the vectors do not make another model.
     model.set_params(n_jobs=2, verbose=False)
     assert model.transform_to(data.graphs[:45], output) == (45, 6)
-    assert other.transform_to(data.graphs[:45], output) == (45, 6)
+    assert other.transform_to(data.graphs[:45], output, overwrite=True) == (45, 6)
 
 
 def test_resume_false_starts_over(data, model, tmp_path):

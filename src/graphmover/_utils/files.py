@@ -37,6 +37,14 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         os.lstat(_draft_of(target))  # raises if the name is too long
 
 
+def require_new(path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Raise an error if a file exists that is not to be replaced."""
+    if not overwrite and os.path.lexists(path):
+        raise FileExistsError(
+            f"{os.fspath(path)} exists: pass overwrite=True to replace it, or name another file"
+        )
+
+
 def require_other_file(source: Any, output: str | os.PathLike[str]) -> None:
     """Raise an error if the output is the file that is being read."""
     if not isinstance(source, str | os.PathLike):

@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from graphmover.cli.options import BatchSize, MaxBytes, MaxSmiles, Quiet, Source, TargetColumn
+from graphmover.cli.options import (
+    BatchSize,
+    Errors,
+    Force,
+    IdColumn,
+    MaxBytes,
+    MaxSmiles,
+    OnError,
+    Quiet,
+    Source,
+    TargetColumn,
+)
 from graphmover.cli.words import checking_options
 
 
@@ -18,12 +29,18 @@ def convert(
         Path, typer.Argument(help="A .parquet, .jsonl or .ndjson file.", metavar="OUTPUT")
     ],
     target_column: TargetColumn = None,
+    id_column: IdColumn = None,
+    errors: Errors = OnError.error,
     batch_size: BatchSize = None,
     max_bytes: MaxBytes = None,
     max_smiles: MaxSmiles = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a collection of graphs in another format."""
+    """Write a collection of graphs in another format.
+
+    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    """
     from graphmover.datasets import write_graphs
     from graphmover.io.formats import writer_of
 
@@ -33,6 +50,9 @@ def convert(
         source,
         output,
         target_column=target_column,
+        id_column=id_column,
+        errors=errors.value,
+        overwrite=force,
         batch_size=batch_size or 10_000,
         max_bytes=max_bytes,
         max_smiles=max_smiles,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +13,14 @@ import typer
 from graphmover.cli.fit import fit_to
 from graphmover.cli.options import (
     BatchSize,
+    Errors,
     FitGraphs,
+    Force,
+    IdColumn,
     Json,
     MaxBytes,
     MaxSmiles,
+    OnError,
     Quiet,
     Source,
     TargetColumn,
@@ -34,7 +39,8 @@ def embed(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help=".npy, .npz, .parquet or .csv; - is CSV to standard output."
+            *("--output", "-o"),
+            help=".npy, .npz, .parquet, .csv or .jsonl; - is CSV to standard output.",
         ),
     ],
     embedding: GraphVectorizer | RandomGraphEmbedding,
@@ -46,6 +52,8 @@ def embed(
         ),
     ] = None,
     target_column: TargetColumn = None,
+    id_column: IdColumn = None,
+    errors: Errors = OnError.error,
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
     max_bytes: MaxBytes = None,
@@ -53,6 +61,7 @@ def embed(
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard what an interrupted run left.")
     ] = False,
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -62,8 +71,9 @@ def embed(
     Any option of RandomGraphEmbedding selects that: the paper's variants.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
+    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
     """
-    from graphmover._utils.files import require_other_file, require_writable
+    from graphmover._utils.files import require_new, require_other_file, require_writable
     from graphmover.io.output import finisher_of
 
     if str(output) != "-":  # an unwritable output is an error before the work
@@ -71,23 +81,29 @@ def embed(
             finisher_of(output)
         require_other_file(source, output)
         require_writable(output)
+        require_new(output, overwrite=force)
     graphs: Any = source
     rows = None
-    limits = {"max_bytes": max_bytes, "max_smiles": max_smiles}
+    options: dict[str, Any] = {"target_column": target_column, "id_column": id_column}
+    options |= {"errors": errors.value, "max_bytes": max_bytes, "max_smiles": max_smiles}
     if not any(hasattr(embedding, name) for name in ("random_graphs_", "views_")):
-        options = {"target_column": target_column, **limits}
-        fitted = fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
-        if fitted is not None:  # a small source is read, and its distances computed, only once
-            (graphs, rows), target_column = fitted, None
+        unlisted: deque[object] = deque(maxlen=0)  # listed as they are read for the output
+        sampling = {**options, "skipped": unlisted}
+        fitted = fit_to(embedding, source, fit_graphs, model, sampling, quiet=quiet)
+        if fitted is not None:  # a small source has its distances computed only once
+            sample, rows = fitted
+            if errors is OnError.error:  # and is read only once
+                graphs = sample
+                options |= {"target_column": None, "id_column": None}
     try:
         n_graphs, n_features = embedding._write_vectors(
             graphs,
             output,
             batch_size,
-            target_column,
             resume=not restart,
+            overwrite=force,
             known=rows,
-            **limits,
+            **options,
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():

@@ -10,9 +10,12 @@ import typer
 
 from graphmover.cli.options import (
     ComponentsIfGiven,
+    Errors,
+    IdColumn,
     Json,
     MaxBytes,
     MaxSmiles,
+    OnError,
     Quiet,
     Source,
     TargetColumn,
@@ -38,6 +41,8 @@ def evaluate(
     source: Source,
     embedding: GraphVectorizer | RandomGraphEmbedding,
     target_column: TargetColumn = None,
+    id_column: IdColumn = None,
+    errors: Errors = OnError.error,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,7 +111,12 @@ def evaluate(
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--metric")
 
     data = read_graphs(
-        source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
+        source,
+        target_column=target_column,
+        id_column=id_column,
+        errors=errors.value,
+        max_bytes=max_bytes,
+        max_smiles=max_smiles,
     )
     if data.target is None:
         raise ValueError(f"{data.name} has no target, expected a class or value for each graph")

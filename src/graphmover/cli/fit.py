@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover.cli.options import (
+    Errors,
     FitGraphs,
+    Force,
+    IdColumn,
     MaxBytes,
     MaxSmiles,
+    OnError,
     Quiet,
     Source,
     TargetColumn,
@@ -34,9 +38,12 @@ def fit(
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model (.npz).")],
     embedding: GraphVectorizer | RandomGraphEmbedding,
     target_column: TargetColumn = None,
+    id_column: IdColumn = None,
+    errors: Errors = OnError.error,
     fit_graphs: FitGraphs = 10_000,
     max_bytes: MaxBytes = None,
     max_smiles: MaxSmiles = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit to a collection of graphs, and save the model.
@@ -44,7 +51,11 @@ def fit(
     The model is a GraphVectorizer, by all that the graphs carry.
     Any option of RandomGraphEmbedding selects that: the paper's variants.
     """
-    options = {"target_column": target_column, "max_bytes": max_bytes, "max_smiles": max_smiles}
+    from graphmover._utils.files import require_new
+
+    require_new(model, overwrite=force)
+    options: dict[str, Any] = {"target_column": target_column, "id_column": id_column}
+    options |= {"errors": errors.value, "max_bytes": max_bytes, "max_smiles": max_smiles}
     fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from graphmover.cli.options import Json, MaxBytes, MaxSmiles, Source, TargetColumn
+from graphmover.cli.options import (
+    Errors,
+    IdColumn,
+    Json,
+    MaxBytes,
+    MaxSmiles,
+    OnError,
+    Source,
+    TargetColumn,
+)
 from graphmover.cli.tables import print_histogram
 
 if TYPE_CHECKING:
@@ -15,6 +24,8 @@ if TYPE_CHECKING:
 def info(
     source: Source,
     target_column: TargetColumn = None,
+    id_column: IdColumn = None,
+    errors: Errors = OnError.error,
     max_bytes: MaxBytes = None,
     max_smiles: MaxSmiles = None,
     as_json: Json = False,
@@ -26,7 +37,12 @@ def info(
     from graphmover.datasets.summary import summarise
 
     summary = summarise(
-        source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
+        source,
+        target_column=target_column,
+        id_column=id_column,
+        errors=errors.value,
+        max_bytes=max_bytes,
+        max_smiles=max_smiles,
     )
     if as_json:
         print(json.dumps(summary.as_dict()))

@@ -56,6 +56,30 @@ TargetColumn = Annotated[
         help="Column, or attribute of a graph, with the target.", show_default="target, if any"
     ),
 ]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column, or attribute of a graph, with the id.", show_default="id or name, if any"
+    ),
+]
+
+
+class OnError(StrEnum):
+    """What to do about a graph that cannot be read."""
+
+    error = "raise"
+    skip = "skip"
+    empty = "empty"
+
+
+Errors = Annotated[
+    OnError,
+    typer.Option(
+        help="What to do about a graph that cannot be read: raise an error, skip it, or put an "
+        "empty graph in its place."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 BatchSize = Annotated[
     int | None, typer.Option(min=1, help="Graphs in memory at a time.", show_default="10000")
 ]

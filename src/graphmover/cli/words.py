@@ -18,6 +18,8 @@ UsageError: Any = typer.BadParameter.__base__
 OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} | {
     "batch_size": "--batch-size",
     "target_column": "--target-column",
+    "id_column": "--id-column",
+    "errors": "--errors",
     "n_folds": "--folds",
     "n_repeats": "--repeats",
     "task": "--task",
@@ -26,6 +28,7 @@ OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} |
     "max_bytes": "--max-bytes",
     "max_smiles": "--max-smiles",
     "resume": "--restart",
+    "overwrite": "--force",
 }
 _VALUES = {"True": "yes", "False": "no"}
 
@@ -43,7 +46,7 @@ def in_words_of_options(message: str) -> str:
         alone, name, _, quoted, bare = match.groups()
         if alone:
             return OPTION_OF[alone]
-        if name == "resume":
+        if name in ("resume", "overwrite"):
             return OPTION_OF[name]
         value = quoted or bare
         rule = PARAMETERS[name].rule if name in PARAMETERS else None

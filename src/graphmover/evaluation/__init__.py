@@ -176,8 +176,9 @@ def evaluate(
     folds = repeated_folds(target, n_folds, n_repeats, random_state)
     content = Content()
     content.add(Dataset("", batch, target))
-    # Without edge data, which most methods do not use: it is in the keys of those that do.
-    graphs_or_classes = content.digest(edge_data=False)
+    # Without ids, which no method uses, and without edge data, which most do not use: it is in the
+    # keys of those that do.
+    graphs_or_classes = content.digest(edge_data=False, ids=False)
     shared: dict[str, str | int] = {"graphs or classes": graphs_or_classes, "n_folds": int(n_folds)}
     shared |= {"random_state": int(random_state), "version": __version__}
     if regression:

@@ -259,7 +259,8 @@ def _id_values(ids: NDArray[Any] | None, n_graphs: int, kind: Any) -> Any:
     values = ids.tolist()
     is_text = any(isinstance(value, str) for value in values)
     if kind is None:
-        kind = pa.string() if is_text else pa.int64()
+        are_numbers = not is_text and any(value is not None for value in values)
+        kind = pa.int64() if are_numbers else pa.string()
     if pa.types.is_integer(kind) and is_text:
         raise ValueError("ids are strings, but those before are integers: expected one of both")
     if not pa.types.is_integer(kind) and not is_text:

@@ -96,11 +96,11 @@ def is_id(value: Any) -> bool:
     return is_integer(value) and -(2**63) <= value < 2**63
 
 
-def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any] | None:
+def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
     """Return ids as int64 if all are integers, and as Python objects otherwise.
 
-    A graph without an id has None; integers among strings become text. If no graph has an id, the
-    result is None. Text is never of fixed width: one long id would set the size of all.
+    A graph without an id has None; integers among strings become text. Text is never of fixed
+    width: one long id would set the size of all.
     """
     if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
         raise TypeError(f"ids must be a list or an array, got {ids!r:.80}")
@@ -115,9 +115,7 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any] | None:
                 f"graph {index}: the id is {value!r:.80}, expected a string or an integer of 64 "
                 f"bits"
             )
-    if all(value is None for value in values):
-        return None
-    if all(map(is_integer, values)):
+    if values and all(map(is_integer, values)):
         return np.array(values, dtype=np.int64)
     if any(isinstance(value, str) for value in values):
         values = [None if value is None else str(value) for value in values]

@@ -23,7 +23,7 @@ class Dataset:
         Integers are classes, floats are values to predict; one row per graph.
     target_names : tuple of str or None
         ``target_names[c]`` is the name of class c.
-    edge_labels, edge_attributes : ndarray or None
+    ids, edge_labels, edge_attributes : ndarray or None
         Those of ``graphs``.
 
     Examples
@@ -47,6 +47,14 @@ class Dataset:
     def edge_attributes(self) -> NDArray[np.float64] | None:
         """``graphs.edge_attributes``."""
         return self.graphs.edge_attributes
+
+    @property
+    def ids(self) -> NDArray[Any] | None:
+        """``graphs.ids``."""
+        return self.graphs.ids
+
+    def __len__(self) -> int:
+        return len(self.graphs)
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, {len(self.graphs)} graphs, {self._describe_target()})"

@@ -102,7 +102,7 @@ class Graph:
                 node_attributes=node_attributes,
                 edge_labels=edge_labels,
                 edge_attributes=edge_attributes,
-                ids=[id],
+                ids=None if id is None else [id],
             )
         except (TypeError, ValueError) as error:  # there is only one graph: no index to name
             raise type(error)(str(error).removeprefix("graph 0: ")) from None

@@ -112,7 +112,8 @@ def as_graph_batch(
     _check_flat_weights(parts, flat)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
     joined = _joined(parts, flat)
-    joined["ids"] = [part.id for part in parts] if ids is None else ids
+    own_ids = [part.id for part in parts] if any(part.id is not None for part in parts) else None
+    joined["ids"] = own_ids if ids is None else ids
     return GraphBatch(*arrays_from_edges(**joined, keep_direction=keep_direction))
 
 

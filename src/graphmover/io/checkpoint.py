@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-#: Format 1 had no checksums.
-_FORMAT = 2
-_COUNTS = ("columns", "rows", "target_bytes")
+#: Format 1 had no checksums, format 2 no ids.
+_FORMAT = 3
+_COUNTS = ("columns", "rows", "target_bytes", "id_bytes")
 _CHECKSUMS = ("vectors_checksum", "target_checksum")
+_IDS = ("id_bytes", "id_checksum")
+_LACKING = {1: {*_CHECKSUMS, *_IDS}, 2: set(_IDS), _FORMAT: set[str]()}
 
 #: A checkpoint takes less than 1 kB.
 MAX_BYTES = 10_000
@@ -24,6 +26,8 @@ class Checkpoint(NamedTuple):
     target_bytes: int  # committed bytes of the targets
     vectors_checksum: str | None = None  # of the committed bytes; None in format 1
     target_checksum: str | None = None
+    id_bytes: int = 0  # committed bytes of the ids
+    id_checksum: str | None = None
 
     def to_json(self) -> bytes:
         """Return the content of the file."""
@@ -41,9 +45,9 @@ class Checkpoint(NamedTuple):
         if not isinstance(values, dict) or type(values.get("format")) is not int:
             raise ValueError("it has no format number")
         number = values.pop("format")
-        if number not in (1, _FORMAT):
-            raise ValueError(f"it has the format {number}, expected 1 or {_FORMAT}")
-        fields = set(cls._fields) - (set(_CHECKSUMS) if number == 1 else set())
+        if number not in _LACKING:
+            raise ValueError(f"it has the format {number}, expected 1 to {_FORMAT}")
+        fields = set(cls._fields) - _LACKING[number]
         if set(values) != fields:
             raise ValueError(f"expected the fields {', '.join(sorted(fields))}")
         for name, value in values.items():

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.graph import GRAPH_ID
 from graphmover.graphs.interop import as_graph_batch
+from graphmover.io.reading import BadGraphs, Reading
 
 Item = TypeVar("Item")
 
@@ -23,6 +25,17 @@ Item = TypeVar("Item")
 TARGET = "target"
 
 _LONGEST_MESSAGE = 1000
+_NO_NODES = GraphBatch.from_edges([0], [0], [])
+
+
+class Record(NamedTuple):
+    """One graph of a source, and where it was."""
+
+    graph: Any
+    target: Any
+    id: str | int | None
+    position: int | str
+    error: Exception | None = None  # why it could not be read, unless that was raised
 
 
 @contextmanager
@@ -72,11 +85,17 @@ def rows_of(data: Dataset, start: int, stop: int | None = None) -> Dataset:
     return Dataset(data.name, data.graphs[rows], target, data.target_names)
 
 
-def joined(parts: Sequence[Dataset]) -> Dataset:
+def joined(parts: Sequence[Dataset], *, allow_missing: bool = False) -> Dataset:
     """Return the graphs of several data sets as one, under the name of the first."""
     targets = [part.target for part in parts if part.target is not None]
     if 0 < len(targets) < len(parts):
-        raise ValueError("some graphs have a target and others have none")
+        if not allow_missing:
+            raise ValueError("some graphs have a target and others have none")
+        like = targets[0]
+        targets = [
+            missing_targets(len(part), like) if part.target is None else part.target
+            for part in parts
+        ]
     first = 0
     for part in parts:
         if part.target is not None and (part.target.dtype == object) != (
@@ -95,59 +114,172 @@ def joined(parts: Sequence[Dataset]) -> Dataset:
     )
 
 
-def chunks_of(graphs: Iterable[tuple[Any, Any]], path: Path, batch_size: int) -> Iterator[Dataset]:
-    """Convert pairs of graph and target, ``batch_size`` at a time."""
+def chunks_of(
+    records: Iterable[Record], path: Path, how: Reading, *, own_ids: bool = False
+) -> Iterator[Dataset]:
+    """Convert graphs, ``batch_size`` at a time.
+
+    ``own_ids``: those of the graphs themselves are used, and not those of the records.
+    """
     first = 0
-    for pairs in in_batches(graphs, batch_size):
+    if not how.bad.are_raised:
+        records = _with_usable_targets(records)
+    for chunk in in_batches(records, how.batch_size):
         with naming(path, first):
-            batch = as_graph_batch([graph for graph, _ in pairs])
-            target = target_array([target for _, target in pairs])
-        yield Dataset(path.stem, batch, target)
-        first += len(pairs)
+            data = _converted(chunk, path.stem, how.bad, own_ids=own_ids)
+        if data is not None:
+            yield data
+        first += len(chunk)
 
 
-def target_array(values: Sequence[Any]) -> NDArray[Any] | None:
+def _with_usable_targets(records: Iterable[Record]) -> Iterator[Record]:
+    """Yield graphs, of which those with another kind of target than the first are bad."""
+    like = None
+    for record in records:
+        problem = None
+        if record.target is not None:
+            like = record.target if like is None else like
+            problem = _target_problem(record.target, like)
+        if problem is None or record.error is not None:
+            yield record
+        else:
+            yield record._replace(target=None, error=ValueError(problem))
+
+
+def _converted(
+    chunk: Sequence[Record], name: str, bad: BadGraphs, *, own_ids: bool
+) -> Dataset | None:
+    """Return graphs as a batch, or None if none is left. Errors are recorded in their order."""
+    graphs = [record.graph if record.error is None else _NO_NODES[0] for record in chunk]
+    ids = None
+    if not own_ids and any(record.id is not None for record in chunk):
+        ids = [record.id for record in chunk]
+    graph_id = GRAPH_ID if own_ids else None
+
+    def read(index: int) -> GraphBatch:
+        error = chunk[index].error
+        if error is not None:
+            raise error
+        own = None if ids is None else ids[index : index + 1]
+        return as_graph_batch([graphs[index]], graph_id=graph_id, ids=own)
+
+    try:
+        batch = as_graph_batch(graphs, graph_id=graph_id, ids=ids)
+    except (TypeError, ValueError):
+        if bad.are_raised:
+            raise
+        places = [(record.position, record.id) for record in chunk]
+        batch, kept = one_by_one(read, places, bad)
+    else:
+        kept = [index for index, record in enumerate(chunk) if not _is_left_out(record, bad)]
+        batch = batch if len(kept) == len(chunk) else batch[kept]
+    if not kept:
+        return None
+    targets = [chunk[index].target for index in kept]
+    return Dataset(name, batch, target_array(targets, allow_missing=not bad.are_raised))
+
+
+def _is_left_out(record: Record, bad: BadGraphs) -> bool:
+    return record.error is not None and bad.leaves_out(record.error, record.position, record.id)
+
+
+def one_by_one(
+    read: Callable[[int], GraphBatch],
+    places: Sequence[tuple[int | str, str | int | None]],
+    bad: BadGraphs,
+) -> tuple[GraphBatch, list[int]]:
+    """Read graphs of which some are bad; return a batch, and which graphs are in it.
+
+    ``places`` are the positions and ids of all of them.
+    """
+    batches, kept = [_NO_NODES[:0]], []
+    widths: dict[str, int] = {}
+    for index, (position, id) in enumerate(places):
+        try:
+            batch = read(index)
+            _require_width(batch, widths)
+        except (TypeError, ValueError) as error:
+            if bad.leaves_out(error, position, id, "graph 0"):
+                continue
+            batch = _NO_NODES if id is None else _NO_NODES.with_ids([id])
+        batches.append(batch)
+        kept.append(index)
+    return GraphBatch.concatenate(batches), kept
+
+
+def _require_width(batch: GraphBatch, widths: dict[str, int]) -> None:
+    """Reject a graph with more or fewer attributes than those before it."""
+    for name in ("node_attributes", "edge_attributes"):
+        values = getattr(batch, name)
+        if values is not None and len(values):
+            width = widths.setdefault(name, values.shape[1])
+            if values.shape[1] != width:
+                raise ValueError(
+                    f"{values.shape[1]} {name.replace('_', ' ')}, expected {width} as in the "
+                    f"graphs before it"
+                )
+
+
+def target_array(values: Sequence[Any], *, allow_missing: bool = False) -> NDArray[Any] | None:
     """Return targets as an array, or None if no graph has one.
 
     Text stays Python objects: in a fixed-width array one long text would set the size of all.
+    A missing target, if it is allowed, is NaN among numbers and None among texts.
     """
     lacking = [value is None for value in values]
     if all(lacking):
         return None
-    if any(lacking):
+    if any(lacking) and not allow_missing:
         raise ValueError(f"graph {lacking.index(True)} has no target while others have")
-    width = len(values[0]) if isinstance(values[0], list | tuple) else None
-    flat: list[Any] = []
+    like = values[lacking.index(False)]
     for index, value in enumerate(values):
-        row = value if isinstance(value, list | tuple) else (value,)
-        is_alike = isinstance(value, list | tuple) == (width is not None)
-        if not is_alike or len(row) != (width or 1) or not all(map(_is_plain, row)):
-            raise ValueError(
-                f"graph {index} has the target {_shown(value)}, expected in all graphs a number, "
-                f"a string, or equally many numbers"
-            )
-        flat.extend(row)
-    array = _array(flat, width or 1)
+        problem = None if value is None else _target_problem(value, like)
+        if problem is not None:
+            raise ValueError(f"graph {index} {problem}")
+    width = len(like) if isinstance(like, list | tuple) else None
+    flat: list[Any] = []
+    for value in values:
+        row = value if width is not None else (value,)
+        flat.extend([None] * (width or 1) if value is None else row)
+    array = _array(flat)
     return array if width is None else array.reshape(len(values), width)
 
 
-def _array(flat: list[Any], per_graph: int) -> NDArray[Any]:
+def missing_targets(n_graphs: int, like: NDArray[Any]) -> NDArray[Any]:
+    """Return targets of graphs that have none, beside others that have: None, or NaN."""
+    shape = (n_graphs, *like.shape[1:])
+    return np.full(shape, None, object) if like.dtype == object else np.full(shape, np.nan)
+
+
+def _target_problem(value: Any, like: Any) -> str | None:
+    """Say what is wrong with a target, where graph 0 has a target like this, or None."""
+    row = value if isinstance(value, list | tuple) else (value,)
+    first = like if isinstance(like, list | tuple) else (like,)
+    is_alike = isinstance(value, list | tuple) == isinstance(like, list | tuple)
+    if not is_alike or len(row) != len(first) or not all(map(_is_plain, row)):
+        return (
+            f"has the target {_shown(value)}, expected in all graphs a number, a string, or "
+            f"equally many numbers"
+        )
+    for part in row:
+        if isinstance(part, str) != isinstance(first[0], str):
+            return (
+                f"has the target {_shown(part)}, but graph 0 has {_shown(first[0])}: expected "
+                f"text in all graphs, or numbers in all"
+            )
+        if isinstance(part, int) and not -(2**63) <= part < 2**63:
+            return f"has the target {_shown(part)}, expected a number that fits 64 bits"
+    return None
+
+
+def _array(flat: list[Any]) -> NDArray[Any]:
     """Return text as objects, integers as int64, and other numbers as floats."""
-    is_text = isinstance(flat[0], str)
-    for place, value in enumerate(flat):
-        if isinstance(value, str) != is_text:
-            raise ValueError(
-                f"graph {place // per_graph} has the target {_shown(value)}, but graph 0 has "
-                f"{_shown(flat[0])}: expected text in all graphs, or numbers in all"
-            )
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise ValueError(
-                f"graph {place // per_graph} has the target {_shown(value)}, expected a number "
-                f"that fits 64 bits"
-            )
-    if is_text:
+    kinds = set(map(type, flat))
+    if str in kinds:
         return text_array(flat)
-    return np.array(flat, np.float64 if float in map(type, flat) else np.int64)
+    if type(None) in kinds:
+        flat = [np.nan if value is None else value for value in flat]
+    return np.array(flat, np.float64 if kinds & {float, type(None)} else np.int64)
 
 
 def text_array(texts: Sequence[str | bytes | None]) -> NDArray[np.object_]:

@@ -5,9 +5,9 @@
   edge attributes
 - ``graphs.csv`` (optional): columns ``graph`` and others, one of which may be the target
 
-Names of nodes and graphs are text, compared as written. Graphs come in the order of
-``graphs.csv``, or else of ``nodes.csv``; lines need not be sorted. The files are read into memory
-as a whole.
+The names of graphs are their ids, unless another column of ``graphs.csv`` is asked for. Names of
+nodes and graphs are text, compared as written. Graphs come in the order of ``graphs.csv``, or else
+of ``nodes.csv``; lines need not be sorted. The files are read into memory as a whole.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
 from graphmover.io.chunks import TARGET, naming, require_one_column, rows_of, target_array
 from graphmover.io.limits import Limit
-from graphmover.io.text_columns import labels_of, targets_of
+from graphmover.io.reading import Reading
+from graphmover.io.text_columns import ids_of, labels_of, targets_of
 
 EDGES = "edges.csv"
 _NODES = "nodes.csv"
@@ -45,20 +46,19 @@ _PER_COLUMN = 10_000
 Ints = NDArray[np.int64]
 
 
-def read_edge_csv(
-    folder: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
+def read_edge_csv(folder: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a folder."""
     with naming(folder):
-        data = _read_folder(folder, target_column, limit)
-    for start in range(0, len(data.graphs), batch_size):
-        yield rows_of(data, start, start + batch_size)
+        data = _read_folder(folder, how)
+    for start in range(0, len(data.graphs), how.batch_size):
+        yield rows_of(data, start, start + how.batch_size)
 
 
-def _read_folder(folder: Path, target_column: str | None, limit: Limit) -> Dataset:
-    nodes = _read(folder / _NODES, limit, "node", "graph")
-    edges = _read(folder / EDGES, limit, "source", "target")
-    numbers_of_graphs, n_graphs, target = _graphs(folder, nodes, target_column, limit)
+def _read_folder(folder: Path, how: Reading) -> Dataset:
+    nodes = _read(folder / _NODES, how.limit, "node", "graph")
+    edges = _read(folder / EDGES, how.limit, "source", "target")
+    numbers_of_graphs, ids, target = _graphs(folder, nodes, how)
+    n_graphs = len(ids)
     order = np.argsort(numbers_of_graphs, kind="stable")
     node_counts = np.bincount(numbers_of_graphs, minlength=n_graphs)
     offsets = offsets_from_counts(node_counts)
@@ -86,6 +86,7 @@ def _read_folder(folder: Path, target_column: str | None, limit: Limit) -> Datas
         node_attributes=_attributes(nodes, _NODE_COLUMNS, order, folder / _NODES),
         edge_labels=_labels(edges, EDGE_LABEL, by_graph, file),
         edge_attributes=_attributes(edges, _EDGE_COLUMNS, by_graph, file),
+        ids=ids_of(ids),
     )
     return Dataset(folder.name, graphs, target)
 
@@ -125,25 +126,30 @@ def _header(file: Path) -> list[str]:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
 
 
-def _graphs(
-    folder: Path, nodes: Any, target_column: str | None, limit: Limit
-) -> tuple[Ints, int, NDArray[Any] | None]:
-    """Return the index of each node's graph, the number of graphs, and their targets."""
+def _graphs(folder: Path, nodes: Any, how: Reading) -> tuple[Ints, list[str], NDArray[Any] | None]:
+    """Return the index of each node's graph, the ids of all graphs, and their targets."""
+    graph_of_node = nodes.column("graph")
     if not (folder / _GRAPHS).is_file():
-        if target_column is not None:
-            raise ValueError(
-                f"{folder} holds no {_GRAPHS}, which would have the column {target_column!r}"
-            )
-        names = nodes.column("graph").unique()
-        return _find(nodes.column("graph"), names, folder / _NODES, folder), len(names), None
+        for column in (how.target_column, how.id_column):
+            if column is not None:
+                raise ValueError(
+                    f"{folder} holds no {_GRAPHS}, which would have the column {column!r}"
+                )
+        names = graph_of_node.unique()
+        return _find(graph_of_node, names, folder / _NODES, folder), names.to_pylist(), None
     file = folder / _GRAPHS
-    table = _read(file, limit, "graph")
-    require_one_column(table.column_names, target_column, file)
-    name = target_column or (TARGET if TARGET in table.column_names else None)
-    target = None if name is None else target_array(targets_of(table.column(name).to_pylist()))
+    table = _read(file, how.limit, "graph")
+    for column in (how.target_column, how.id_column):
+        require_one_column(table.column_names, column, file)
+    name = how.target_column or (TARGET if TARGET in table.column_names else None)
+    target = None
+    if name is not None:
+        values = targets_of(table.column(name).to_pylist())
+        target = target_array(values, allow_missing=not how.bad.are_raised)
     names = table.column("graph")
     _require_distinct(names, file)
-    return _find(nodes.column("graph"), names, folder / _NODES, file), len(names), target
+    ids = table.column(how.id_column or "graph").to_pylist()
+    return _find(graph_of_node, names, folder / _NODES, file), ids, target
 
 
 def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover._utils.files import require_other_file
+from graphmover._utils.files import require_new, require_other_file, require_writable
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
 from graphmover.io.formats import count_graphs, iter_batches
@@ -22,6 +22,8 @@ from graphmover.io.model_file import (
     opened_model,
     write_model,
 )
+from graphmover.io.reading import Errors
+from graphmover.io.skipped_file import listing_skipped
 from graphmover.io.streaming import write_rows
 
 Floats = NDArray[np.float64]
@@ -62,7 +64,10 @@ class FilesMixin:
         *,
         batch_size: int | None = None,
         target_column: str | None = None,
+        id_column: str | None = None,
+        errors: Errors = "raise",
         resume: bool = True,
+        overwrite: bool = False,
         max_bytes: int | None = None,
         max_smiles: int | None = None,
     ) -> tuple[int, int]:
@@ -79,16 +84,22 @@ class FilesMixin:
             See `iter_batches`.
         output : path
             ``.npy``: the matrix alone, which ``numpy.load(output, mmap_mode="r")`` maps.
-            ``.npz``: arrays ``vectors`` and ``target``. ``.parquet``: columns ``vector`` and
-            ``target``. ``.csv``: a column per feature and ``target``. ``-``: CSV on standard
-            output.
+            ``.npz``: arrays ``vectors``, ``target`` and ``id``. ``.parquet``: columns ``id``,
+            ``vector`` and ``target``. ``.jsonl``: objects of these. ``.csv``: ``id``, a column
+            per feature and ``target``. ``-``: CSV on standard output. Ids and targets are
+            there if the source has them.
         batch_size : int, optional
             Graphs in memory, and rows committed, at a time; by default 10,000, or fewer if
             their vectors would take more than 128 MB.
-        target_column : str, optional
+        target_column, id_column : str, optional
             See `iter_batches`.
+        errors : {"raise", "skip", "empty"}
+            What to do about graphs that cannot be read, see `iter_batches`. With the last two,
+            ``output + ".skipped.csv"`` lists them: the line or index, the id and the reason.
         resume : bool
             False discards what an earlier call left.
+        overwrite : bool
+            Replace an output that exists. The rows of an interrupted call are no output yet.
         max_bytes, max_smiles : int, optional
             See `iter_batches`.
 
@@ -99,6 +110,8 @@ class FilesMixin:
 
         Raises
         ------
+        FileExistsError
+            The output exists, and is not to be replaced.
         ValueError
             Another process is writing the output; or the folder ``output + ".part"`` is damaged,
             belongs to another model or other graphs, or holds files that are not graphmover's.
@@ -121,8 +134,11 @@ class FilesMixin:
             source,
             output,
             batch_size,
-            target_column,
             resume=resume,
+            overwrite=overwrite,
+            errors=errors,
+            target_column=target_column,
+            id_column=id_column,
             max_bytes=max_bytes,
             max_smiles=max_smiles,
         )
@@ -132,15 +148,20 @@ class FilesMixin:
         source: Any,
         output: str | os.PathLike[str],
         batch_size: int | None = None,
-        target_column: str | None = None,
         *,
         resume: bool = True,
+        overwrite: bool = False,
         known: Floats | None = None,
-        **limits: int | None,
+        errors: Errors = "raise",
+        **options: Any,
     ) -> tuple[int, int]:
         """Do what `transform_to` promises; ``known`` are the rows of all graphs, if at hand."""
         check_is_fitted(self)
+        is_file = os.fspath(output) != "-"
         require_other_file(source, output)
+        if is_file:
+            require_writable(output)
+            require_new(output, overwrite=overwrite)
         names = self.get_feature_names_out()
         if batch_size is None:
             batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // len(names)))
@@ -154,16 +175,19 @@ class FilesMixin:
                 return known[first : first + len(batch)]
             return self._features_of_batch(batch, unknown)
 
-        n_rows = write_rows(
-            iter_batches(source, batch_size, target_column=target_column, **limits),
-            rows_of,
-            output,
-            names=names,
-            model=fingerprint(self._fitted_model()),
-            resume=resume,
-            progress="embedding graphs" if self.verbose else None,
-            total=count_graphs(source) if self.verbose else None,
-        )
+        table_of = output if is_file else None
+        with listing_skipped(table_of, errors, overwrite=overwrite) as skipped:
+            n_rows = write_rows(
+                iter_batches(source, batch_size, errors=errors, skipped=skipped, **options),
+                rows_of,
+                output,
+                names=names,
+                model=fingerprint(self._fitted_model()),
+                resume=resume,
+                skipped=skipped,
+                progress="embedding graphs" if self.verbose else None,
+                total=count_graphs(source) if self.verbose else None,
+            )
         warn_about_zero_rows(n_empty)
         unknown.warn()
         return n_rows, len(names)

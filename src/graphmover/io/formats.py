@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from graphmover._utils.checks import require_integer
-from graphmover._utils.files import replacing, require_other_file
+from graphmover._utils.files import replacing, require_new, require_other_file
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.converters import converter_of
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.io.chunks import in_batches, joined, naming, rows_of
+from graphmover.io.chunks import Record, chunks_of, joined, naming, rows_of
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
 from graphmover.io.limits import PER_OBJECT, Limit, check_limits
 from graphmover.io.networkx_files import (
@@ -23,10 +23,12 @@ from graphmover.io.networkx_files import (
     write_json_lines,
 )
 from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
+from graphmover.io.reading import BadGraphs, Errors, Reading, Sink
+from graphmover.io.skipped_file import listing_skipped
 from graphmover.io.smiles import read_smiles, read_smiles_table
 
-#: Reads a file or folder: path, batch size, name of the target or None for "target", memory limit.
-Reader = Callable[[Path, int, str | None, Limit], Iterator[Dataset]]
+#: Reads a file or folder.
+Reader = Callable[[Path, Reading], Iterator[Dataset]]
 #: Writes batches to an open file and returns the number of graphs.
 Writer = Callable[[IO[bytes], Iterator[Dataset]], int]
 
@@ -63,6 +65,9 @@ def iter_batches(
     batch_size: int = 10_000,
     *,
     target_column: str | None = None,
+    id_column: str | None = None,
+    errors: Errors = "raise",
+    skipped: Sink | None = None,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
 ) -> Iterator[Dataset]:
@@ -73,7 +78,7 @@ def iter_batches(
 
     Parameters
     ----------
-    source : str, path, Dataset, GraphBatch or iterable of graphs
+    source : str, path, Dataset, GraphBatch, iterable of graphs or mapping of ids to graphs
         A file or folder in any supported format, what `load_dataset` takes (the name, folder
         or zip of a TU data set), or graphs that `as_graph_batch` takes.
     batch_size : int
@@ -81,6 +86,19 @@ def iter_batches(
     target_column : str, optional
         The column, or attribute of a graph, that is the target. By default ``"target"`` if
         it exists.
+    id_column : str, optional
+        The column, or attribute of a graph, with the ids. By default ``"id"``, or else
+        ``"name"``, if it exists and holds strings or integers; the titles of a SMILES file;
+        the names of graphs in CSV tables, and of files in a folder.
+    errors : {"raise", "skip", "empty"}
+        What to do about a graph that cannot be read: raise an error that names it, leave it
+        out, or put a graph without nodes in its place, so that rows line up with those of the
+        source. With the last two, a target that is missing is NaN, or None among texts. TU
+        data sets and CSV tables of nodes and edges are read as a whole: their errors are
+        raised in any case.
+    skipped : list, or another object with ``append``, optional
+        Takes a ``(position, id, reason)`` for each such graph. Without it, there is a warning
+        at the end, which tells their number.
     max_bytes : int, optional
         The most memory that reading a file may take by estimate. By default 1 GB, or 1000
         times the size of the file if that is more: a small file that declares more raises a
@@ -92,7 +110,7 @@ def iter_batches(
     Yields
     ------
     Dataset
-        ``graphs`` and ``target`` of consecutive graphs.
+        ``graphs``, with their ids if they have any, and ``target`` of consecutive graphs.
 
     Examples
     --------
@@ -102,26 +120,38 @@ def iter_batches(
     [20, 20, 10]
     """
     require_integer("batch_size", batch_size, least=1)
-    if target_column is not None and not isinstance(target_column, str):
-        raise TypeError(f"target_column must be a string or None, got {target_column!r}")
+    for name, column in (("target_column", target_column), ("id_column", id_column)):
+        if column is not None and not isinstance(column, str):
+            raise TypeError(f"{name} must be a string or None, got {column!r}")
     check_limits(max_bytes, max_smiles)
+    bad = BadGraphs(errors, skipped)
     if isinstance(source, str | os.PathLike):
-        return _from_path(source, batch_size, target_column, max_bytes, max_smiles)
-    if target_column is not None:
-        raise ValueError(
-            f"target_column={target_column!r} is for files, got a {type(source).__name__}"
-        )
+        limit = Limit(Path(source).expanduser(), max_bytes, max_smiles)
+        how = Reading(batch_size, target_column, id_column, limit, bad)
+        return _reporting(_from_path(source, how, max_bytes), bad)
+    for name, column in (("target_column", target_column), ("id_column", id_column)):
+        if column is not None:
+            raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
     if isinstance(source, Dataset):
         return _slices(source, batch_size)
     if isinstance(source, GraphBatch) or converter_of(type(source)) is not None:
         return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
-    return _from_iterable(source, batch_size)
+    how = Reading(batch_size, None, None, Limit(Path()), bad)
+    return _reporting(_from_iterable(source, how), bad)
+
+
+def _reporting(batches: Iterator[Dataset], bad: BadGraphs) -> Iterator[Dataset]:
+    yield from batches
+    bad.warn()
 
 
 def read_graphs(
     source: Any,
     *,
     target_column: str | None = None,
+    id_column: str | None = None,
+    errors: Errors = "raise",
+    skipped: Sink | None = None,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
 ) -> Dataset:
@@ -129,7 +159,7 @@ def read_graphs(
 
     Parameters
     ----------
-    source, target_column, max_bytes, max_smiles
+    source, target_column, id_column, errors, skipped, max_bytes, max_smiles
         See `iter_batches`.
 
     Examples
@@ -146,7 +176,13 @@ def read_graphs(
     parts, n_graphs, n_bytes = [], 0, 0
     limit = None
     batches = iter_batches(
-        source, target_column=target_column, max_bytes=max_bytes, max_smiles=max_smiles
+        source,
+        target_column=target_column,
+        id_column=id_column,
+        errors=errors,
+        skipped=skipped,
+        max_bytes=max_bytes,
+        max_smiles=max_smiles,
     )
     for part in batches:
         parts.append(part)
@@ -158,7 +194,7 @@ def read_graphs(
     if not parts:
         raise ValueError(f"{source} holds no graphs")
     with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
-        return parts[0] if len(parts) == 1 else joined(parts)
+        return parts[0] if len(parts) == 1 else joined(parts, allow_missing=errors != "raise")
 
 
 def _joined_bytes(part: Dataset) -> int:
@@ -175,19 +211,27 @@ def write_graphs(
     path: str | os.PathLike[str],
     *,
     target_column: str | None = None,
+    id_column: str | None = None,
+    errors: Errors = "raise",
+    overwrite: bool = False,
     batch_size: int = 10_000,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
 ) -> int:
-    """Write graphs, and their targets if there are any, to a file, atomically.
+    """Write graphs, and their ids and targets if there are any, to a file, atomically.
 
     Parameters
     ----------
-    source, target_column, max_bytes, max_smiles
+    source, target_column, id_column, max_bytes, max_smiles
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted batch by batch.
     path : path
         It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and must not be the source.
+    errors : {"raise", "skip", "empty"}
+        See `iter_batches`. With the last two, ``path + ".skipped.csv"`` lists the graphs that
+        could not be read: the line or index, the id and the reason.
+    overwrite : bool
+        Replace a file that exists.
     batch_size : int
         Graphs held in memory at once, and in each row group of a Parquet file.
 
@@ -206,15 +250,20 @@ def write_graphs(
     """
     write = writer_of(path)
     require_other_file(source, path)
-    batches = iter_batches(
-        source,
-        batch_size,
-        target_column=target_column,
-        max_bytes=max_bytes,
-        max_smiles=max_smiles,
-    )
-    with replacing(path) as file:
-        return write(file, batches)
+    require_new(path, overwrite=overwrite)
+    with listing_skipped(path, errors, overwrite=overwrite) as skipped:
+        batches = iter_batches(
+            source,
+            batch_size,
+            target_column=target_column,
+            id_column=id_column,
+            errors=errors,
+            skipped=skipped,
+            max_bytes=max_bytes,
+            max_smiles=max_smiles,
+        )
+        with replacing(path) as file:
+            return write(file, batches)
 
 
 def writer_of(path: str | os.PathLike[str]) -> Writer:
@@ -235,7 +284,7 @@ def count_graphs(source: Any) -> int | None:
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
         return count_parquet(path) if _format(path) is FILES[".parquet"] else None
-    return len(source) if isinstance(source, GraphBatch | list | tuple) else None
+    return len(source) if isinstance(source, GraphBatch | list | tuple | dict) else None
 
 
 def _format(path: Path) -> Format | None:
@@ -246,11 +295,7 @@ def _format(path: Path) -> Format | None:
 
 
 def _from_path(
-    source: str | os.PathLike[str],
-    batch_size: int,
-    target_column: str | None,
-    max_bytes: int | None,
-    max_smiles: int | None,
+    source: str | os.PathLike[str], how: Reading, max_bytes: int | None
 ) -> Iterator[Dataset]:
     from graphmover.datasets.home import is_known_name
     from graphmover.datasets.tu import load_dataset
@@ -263,16 +308,18 @@ def _from_path(
         has_other_ending = path.suffix.lower() not in ("", ".zip")
         if has_other_ending and not path.exists() and not is_known_name(source):
             raise FileNotFoundError(f"there is no file {path}, and {_unknown_ending(path)}")
-        if target_column is not None:
+        if how.target_column is not None:
             raise ValueError(
                 f"{path} is a TU data set, whose target has no name: leave out target_column"
             )
-        return _slices(load_dataset(source, max_bytes=max_bytes), batch_size)
+        if how.id_column is not None:
+            raise ValueError(f"{path} is a TU data set, without ids: leave out id_column")
+        return _slices(load_dataset(source, max_bytes=max_bytes), how.batch_size)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():
         raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
-    return found.read(path, batch_size, target_column, Limit(path, max_bytes, max_smiles))
+    return found.read(path, how)
 
 
 def _is_tu(path: Path) -> bool:
@@ -299,14 +346,12 @@ def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:
         yield rows_of(data, start, start + batch_size)
 
 
-def _from_iterable(source: Any, batch_size: int) -> Iterator[Dataset]:
-    first = 0
+def _from_iterable(source: Any, how: Reading) -> Iterator[Dataset]:
     if not hasattr(source, "__iter__"):
         raise TypeError(
             f"got an object of type {type(source).__name__}, expected a path, a Dataset, or graphs"
         )
-    for graphs in in_batches(source, batch_size):
-        with naming("graphs", first):
-            batch = as_graph_batch(graphs)
-        yield Dataset("graphs", batch)
-        first += len(graphs)
+    named = isinstance(source, Mapping)
+    items = source.items() if isinstance(source, Mapping) else ((None, graph) for graph in source)
+    records = (Record(graph, None, id, index) for index, (id, graph) in enumerate(items))
+    return chunks_of(records, Path("graphs"), how, own_ids=not named)

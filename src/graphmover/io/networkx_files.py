@@ -1,7 +1,7 @@
 """Files that networkx reads: JSON lines (node-link), GraphML and GML.
 
 Labels, attributes and weights are stored under ``label``, ``attributes`` and ``weight``, as in
-`as_graph_batch`; a graph's target is its own attribute.
+`as_graph_batch`; a graph's target and its id are its own attributes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphmover.graphs.arrays import entry_edges, reverse_entries
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.columns import nested_tuple
+from graphmover.graphs.columns import is_id, nested_tuple
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
@@ -27,39 +28,61 @@ from graphmover.graphs.graph import (
     NODE_ATTRIBUTES,
     NODE_LABEL,
 )
-from graphmover.io.chunks import TARGET, chunks_of, library
-from graphmover.io.limits import Limit
+from graphmover.io.chunks import TARGET, Record, chunks_of, library, naming
+from graphmover.io.reading import Reading, id_of
 
 #: Memory that networkx takes for a character of a file, measured, rounded up.
 _PER_CHARACTER = 200
 
 
-def read_json_lines(
-    path: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
+def read_json_lines(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a file with a node-link object on each line."""
     nx = _networkx("JSON lines")
 
-    def graphs() -> Iterator[tuple[Any, Any]]:
+    def graph_of(text: bytes, where: str) -> Any:
+        how.limit.require(_PER_CHARACTER * len(text), f"a line of {len(text)} bytes", where)
+        try:
+            data = _node_link(json.loads(text.decode()))
+            graph = nx.node_link_graph(data, edges="edges")
+            _make_tuples(graph)
+        except Exception as error:  # networkx raises all kinds on malformed input
+            raise ValueError(
+                f"{where}: {_words(error)}, expected a node-link object as "
+                f"networkx.node_link_data makes it"
+            ) from error
+        return graph
+
+    def records() -> Iterator[Record]:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 text = line.removeprefix(BOM_UTF8) if number == 1 else line
                 if not text.strip():
                     continue
                 where = f"{path}, line {number}"
-                limit.require(_PER_CHARACTER * len(text), f"a line of {len(text)} bytes", where)
-                try:
-                    data = _node_link(json.loads(text.decode()))
-                    graph = nx.node_link_graph(data, edges="edges")
-                    _make_tuples(graph)
-                except Exception as error:  # networkx raises all kinds on malformed input
-                    raise ValueError(
-                        f"{where}: {_words(error)}, expected a node-link object as "
-                        f"networkx.node_link_data makes it"
-                    ) from error
-                yield graph, _target(graph, target_column, where)
+                yield from _record(partial(graph_of, text, where), number, where, how)
 
-    return chunks_of(graphs(), path, batch_size)
+    return chunks_of(records(), path, how)
+
+
+def _record(
+    read: Callable[[], Any], position: int | str, where: str, how: Reading, name: str | None = None
+) -> Iterator[Record]:
+    """Yield a graph with its target and its id.
+
+    ``name`` is its id unless another is asked for.
+    """
+    try:
+        graph = read()
+    except ValueError as error:
+        if how.bad.are_raised:
+            raise
+        reason = ValueError(str(error).removeprefix(f"{where}: "))
+        yield Record(None, None, name, position, reason)
+        return
+    with naming(where):
+        id = name if name is not None and how.id_column is None else id_of(graph.graph, how)
+        target = _target(graph, how)
+    yield Record(graph, target, id, position)
 
 
 def _node_link(data: Any) -> dict[str, Any]:
@@ -115,7 +138,7 @@ def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
             graph = chunk.graphs[index].to_networkx()
             if is_two_way[index]:
                 graph = _directed(graph, chunk.graphs[index : index + 1])
-            if target is not None:
+            if target is not None and target == target:  # noqa: PLR0124 - NaN is a missing one
                 graph.graph[TARGET] = target
             for record in _records(graph):
                 if NODE_ATTRIBUTES in record:
@@ -157,9 +180,7 @@ def _directed(graph: Any, batch: GraphBatch) -> Any:
     return both
 
 
-def read_graphml(
-    path: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
+def read_graphml(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names."""
     nx = _networkx("GraphML")
 
@@ -167,7 +188,7 @@ def read_graphml(
         _require_listed_nodes(file)
         return nx.read_graphml(file)
 
-    return _read_files(path, "graphml", read, batch_size, target_column, limit)
+    return _read_files(path, "graphml", read, how)
 
 
 def _require_listed_nodes(file: Path) -> None:
@@ -187,9 +208,7 @@ def _require_listed_nodes(file: Path) -> None:
             raise ValueError(f"an edge has the node {end!r:.80}, which is not listed")
 
 
-def read_gml(
-    path: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
+def read_gml(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names.
 
     In GML the ``label`` of a node is its name, which differs from node to node: it is dropped,
@@ -205,35 +224,35 @@ def read_gml(
                 record[NODE_LABEL] = record.pop("node_label")
         return graph
 
-    return _read_files(path, "gml", read, batch_size, target_column, limit)
+    return _read_files(path, "gml", read, how)
 
 
 def _read_files(
-    path: Path,
-    ending: str,
-    read: Callable[[Path], Any],
-    batch_size: int,
-    target_column: str | None,
-    limit: Limit,
+    path: Path, ending: str, read: Callable[[Path], Any], how: Reading
 ) -> Iterator[Dataset]:
     files = sorted(path.glob(f"*.{ending}"), key=_by_number) if path.is_dir() else [path]
 
-    def graphs() -> Iterator[tuple[Any, Any]]:
-        for file in files:
-            n_bytes = file.stat().st_size
-            limit.require(_PER_CHARACTER * n_bytes, f"a file of {n_bytes} bytes", str(file))
-            try:
-                graph = read(file)
-                _make_tuples(graph)
-            except OSError as error:
-                if error.errno is None:
-                    raise ValueError(f"{file} cannot be read as {ending}: {error}") from error
-                raise
-            except Exception as error:  # networkx raises all kinds on malformed input
-                raise ValueError(f"{file} cannot be read as {ending}: {_words(error)}") from error
-            yield graph, _target(graph, target_column, str(file))
+    def graph_of(file: Path) -> Any:
+        n_bytes = file.stat().st_size
+        how.limit.require(_PER_CHARACTER * n_bytes, f"a file of {n_bytes} bytes", str(file))
+        try:
+            graph = read(file)
+            _make_tuples(graph)
+        except OSError as error:
+            if error.errno is None:
+                raise ValueError(f"{file} cannot be read as {ending}: {error}") from error
+            raise
+        except Exception as error:  # networkx raises all kinds on malformed input
+            raise ValueError(f"{file} cannot be read as {ending}: {_words(error)}") from error
+        return graph
 
-    return chunks_of(graphs(), path, batch_size)
+    def records() -> Iterator[Record]:
+        for file in files:
+            # In a folder, the names of the files tell the graphs apart.
+            name = file.stem if path.is_dir() and is_id(file.stem) else None
+            yield from _record(partial(graph_of, file), file.name, str(file), how, name)
+
+    return chunks_of(records(), path, how)
 
 
 def _networkx(what: str) -> Any:
@@ -262,10 +281,10 @@ def _records(graph: Any) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _target(graph: Any, target_column: str | None, where: str) -> Any:
-    name = target_column or TARGET
-    if target_column is not None and name not in graph.graph:
-        raise ValueError(f"{where}: the graph has no attribute {name!r}")
+def _target(graph: Any, how: Reading) -> Any:
+    name = how.target_column or TARGET
+    if how.target_column is not None and how.bad.are_raised and name not in graph.graph:
+        raise ValueError(f"the graph has no attribute {name!r}")
     return graph.graph.get(name)
 
 

@@ -1,22 +1,25 @@
-"""Write vectors as ``.npy``, ``.npz``, ``.parquet`` and ``.csv``."""
+"""Write vectors as ``.npy``, ``.npz``, ``.parquet``, ``.csv`` and JSON lines."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.files import FULL, naming_file, replacing
-from graphmover.graphs.arrow import pyarrow
+from graphmover.graphs.arrow import ID, pyarrow
+from graphmover.io.chunks import TARGET
 from graphmover.io.limits import LEAST_LIMIT
-from graphmover.io.partial import PartialRows
+from graphmover.io.partial import Ids, PartialRows
 
 #: Entries held in memory while committed rows are converted to the output: about 16 MB.
 _CHUNK_ENTRIES = 2_000_000
@@ -45,15 +48,39 @@ def _finish_npy(part: PartialRows, names: NDArray[Any]) -> None:
 
 
 def _finish_npz(part: PartialRows, names: NDArray[Any]) -> None:
-    target = part.read_target()
+    target, ids = part.read_target(), part.ids()
     if target is not None and target.dtype == object:
         target = _fixed_width(target, part.output)
+    named = None if ids is None else _id_array(ids, part.output)
     with replacing(part.output) as file, zipfile.ZipFile(file, "w") as archive:
         with archive.open("vectors.npy", "w", force_zip64=True) as member:
             shutil.copyfileobj(part.finish_vectors(), member, 2**20)
         if target is not None:
-            with archive.open("target.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, target, allow_pickle=False)
+            _write_array(archive, TARGET, target)
+        if named is not None:
+            _write_array(archive, ID, named)
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _id_array(ids: Ids, output: Path) -> NDArray[Any] | None:
+    """Return ids as NumPy stores them, or None if that takes too much: texts have one width."""
+    values = list(ids.values)
+    if not ids.are_text and None not in values:
+        return np.array(values, np.int64)
+    texts = ["" if value is None else str(value) for value in values]
+    if _takes_too_much(texts):
+        warnings.warn(
+            f"{output}: an .npz file holds all ids as long as the longest, of "
+            f"{max(map(len, texts))} characters: they are left out. Write .csv or .parquet.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return None
+    return np.asarray(texts, np.str_)
 
 
 def _fixed_width(target: NDArray[Any], output: Path) -> NDArray[np.str_]:
@@ -64,46 +91,71 @@ def _fixed_width(target: NDArray[Any], output: Path) -> NDArray[np.str_]:
             f"{output}: an .npz file holds 64-bit numbers or strings, but a target is "
             f"None or a larger integer: write .csv instead"
         )
-    longest = max(map(len, texts))
-    n_bytes = 4 * longest * len(texts)
-    if n_bytes > max(LEAST_LIMIT, _BYTES_PER_CHARACTER * sum(map(len, texts))):
+    if _takes_too_much(texts):
+        longest = max(map(len, texts))
         raise ValueError(
             f"{output}: an .npz file holds all targets as long as the longest, and {len(texts)} of "
-            f"{longest} characters would take {n_bytes / 1e9:.1f} GB: write .csv or .parquet"
+            f"{longest} characters would take {4 * longest * len(texts) / 1e9:.1f} GB: write .csv "
+            f"or .parquet"
         )
     return np.asarray(texts, np.str_).reshape(target.shape)
 
 
+def _takes_too_much(texts: list[str]) -> bool:
+    """Tell whether texts, all as long as the longest, take far more than they are long."""
+    n_bytes = 4 * max(map(len, texts)) * len(texts)
+    return n_bytes > max(LEAST_LIMIT, _BYTES_PER_CHARACTER * sum(map(len, texts)))
+
+
 def _finish_csv(part: PartialRows, names: NDArray[Any]) -> None:
-    target = part.read_target()
+    target, ids = part.read_target(), part.ids()
     with replacing(part.output) as file:
-        file.write(csv_header(names, target))
-        for rows, vectors in _chunks(part):
-            file.write(csv_lines(vectors, None if target is None else target[rows]))
+        file.write(csv_header(names, target, has_ids=ids is not None))
+        for rows in _chunks(part, target, ids):
+            file.write(csv_lines(*rows))
+
+
+def _finish_json_lines(part: PartialRows, names: NDArray[Any]) -> None:
+    import json
+
+    with replacing(part.output) as file:
+        for rows in _chunks(part, part.read_target(), part.ids()):
+            lines: list[dict[str, Any]] = [{"vector": vector} for vector in rows.vectors.tolist()]
+            if rows.target is not None:
+                for line, value in zip(lines, rows.target.tolist(), strict=True):
+                    line[TARGET] = None if value != value else value  # noqa: PLR0124 - NaN
+            if rows.ids is not None:
+                pairs = zip(lines, rows.ids, strict=True)
+                lines = [{ID: value, **line} for line, value in pairs]
+            file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def _finish_parquet(part: PartialRows, names: NDArray[Any]) -> None:
     pa = pyarrow()
     import pyarrow.parquet as pq
 
-    target = part.read_target()
+    target, ids = part.read_target(), part.ids()
     width = part.n_columns
     is_text = target is not None and any(isinstance(v, str) for v in target.ravel().tolist())
     kind = pa.string() if is_text else None
 
-    def table(vectors: Floats, values: NDArray[Any] | None) -> Any:
-        columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), width)}
-        if values is not None and values.ndim == 1:
-            columns["target"] = pa.array(values, kind)
-        elif values is not None:
-            flat = pa.array(values.ravel(), kind)
-            columns["target"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+    def table(rows: Rows) -> Any:
+        columns = {}
+        if ids is not None:
+            columns[ID] = pa.array(rows.ids, pa.string() if ids.are_text else pa.int64())
+        flat = pa.array(rows.vectors.ravel())
+        columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, width)
+        if rows.target is not None and rows.target.ndim == 1:
+            columns[TARGET] = pa.array(rows.target, kind)
+        elif rows.target is not None:
+            flat = pa.array(rows.target.ravel(), kind)
+            columns[TARGET] = pa.FixedSizeListArray.from_arrays(flat, rows.target.shape[1])
         return pa.table(columns)
 
-    schema = table(np.empty((0, width)), None if target is None else target[:0]).schema
-    with replacing(part.output) as file, pq.ParquetWriter(file, schema) as writer:
-        for rows, vectors in _chunks(part):
-            writer.write_table(table(vectors, None if target is None else target[rows]))
+    none = Rows(np.empty((0, width)), None if target is None else target[:0], [])
+    with replacing(part.output) as file, pq.ParquetWriter(file, table(none).schema) as writer:
+        for rows in _chunks(part, target, ids):
+            writer.write_table(table(rows))
 
 
 _FINISHERS: dict[str, Finisher] = {
@@ -111,10 +163,20 @@ _FINISHERS: dict[str, Finisher] = {
     ".npz": _finish_npz,
     ".csv": _finish_csv,
     ".parquet": _finish_parquet,
+    ".jsonl": _finish_json_lines,
+    ".ndjson": _finish_json_lines,
 }
 
 
-def _chunks(part: PartialRows) -> Iterator[tuple[slice, Floats]]:
+class Rows(NamedTuple):
+    """Vectors with their targets and ids, if they have any."""
+
+    vectors: Floats
+    target: NDArray[Any] | None
+    ids: list[Any] | None
+
+
+def _chunks(part: PartialRows, target: NDArray[Any] | None, ids: Ids | None) -> Iterator[Rows]:
     """Yield the committed rows in chunks."""
     step = max(1, _CHUNK_ENTRIES // part.n_columns)
     file = part.finish_vectors()
@@ -122,21 +184,30 @@ def _chunks(part: PartialRows) -> Iterator[tuple[slice, Floats]]:
     np.lib.format.read_array_header_1_0(file)
     for start in range(0, part.rows, step):
         rows = slice(start, min(start + step, part.rows))
-        n_entries = (rows.stop - rows.start) * part.n_columns
-        yield rows, np.fromfile(file, "<f8", n_entries).reshape(-1, part.n_columns)
+        n_rows = rows.stop - rows.start
+        yield Rows(
+            np.fromfile(file, "<f8", n_rows * part.n_columns).reshape(-1, part.n_columns),
+            None if target is None else target[rows],
+            None if ids is None else list(islice(ids.values, n_rows)),
+        )
 
 
-def write_to_stdout(
-    pieces: Iterable[tuple[Floats, NDArray[Any] | None]], names: NDArray[Any]
-) -> int:
+def write_to_stdout(pieces: Iterable[Rows], names: NDArray[Any]) -> int:
     """Write rows as CSV to standard output as they arrive; return the number of rows."""
-    n_rows = 0
+    n_rows, has_ids = 0, False
     with naming_file("standard output", FULL):
-        for index, (vectors, target) in enumerate(pieces):
+        for index, rows in enumerate(pieces):
             if not index:
-                _write_bytes(csv_header(names, target))
-            _write_bytes(csv_lines(vectors, target))
-            n_rows += len(vectors)
+                has_ids = rows.ids is not None
+                _write_bytes(csv_header(names, rows.target, has_ids=has_ids))
+            if rows.ids is not None and not has_ids:
+                raise ValueError(
+                    f"from graph {n_rows} on there are ids, but those before have none: write to "
+                    f"a file instead of standard output"
+                )
+            ids = [None] * len(rows.vectors) if has_ids and rows.ids is None else rows.ids
+            _write_bytes(csv_lines(rows.vectors, rows.target, ids))
+            n_rows += len(rows.vectors)
     return n_rows
 
 
@@ -150,28 +221,32 @@ def _write_bytes(content: bytes) -> None:
     sys.stdout.flush()
 
 
-def csv_header(names: NDArray[Any], target: NDArray[Any] | None) -> bytes:
-    """Return the header line: the names of features and targets."""
-    columns = list(map(str, names))
+def csv_header(names: NDArray[Any], target: NDArray[Any] | None, *, has_ids: bool) -> bytes:
+    """Return the header line: the id, the names of features, and targets."""
+    columns = [*([ID] if has_ids else []), *map(str, names)]
     if target is not None:
         columns += (
-            ["target"] if target.ndim == 1 else [f"target{i}" for i in range(target.shape[1])]
+            [TARGET] if target.ndim == 1 else [f"{TARGET}{i}" for i in range(target.shape[1])]
         )
     return (",".join(columns) + "\n").encode()
 
 
-def csv_lines(vectors: Floats, target: NDArray[Any] | None) -> bytes:
+def csv_lines(vectors: Floats, target: NDArray[Any] | None, ids: list[Any] | None = None) -> bytes:
     """Return one line per row; every float reads back to the same bits."""
     import csv
     from io import StringIO
 
     rows = vectors.tolist()
-    quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
+    texts: list[Any] = [] if ids is None else ids
     if target is not None:
-        for row, values in zip(rows, target.reshape(len(rows), -1).tolist(), strict=True):
-            row.extend(values)
-            if any(isinstance(value, str) and "\r" in value for value in values):
-                quoting = csv.QUOTE_NONNUMERIC  # before Python 3.13 the writer quotes no "\r"
+        values = target.reshape(len(rows), -1).tolist()
+        texts = [*texts, *chain.from_iterable(values)]
+        rows = [row + more for row, more in zip(rows, values, strict=True)]
+    if ids is not None:
+        rows = [[id, *row] for row, id in zip(rows, ids, strict=True)]
+    # Before Python 3.13 the writer quotes no "\r".
+    is_odd = any(isinstance(text, str) and "\r" in text for text in texts)
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if is_odd else csv.QUOTE_MINIMAL
     text = StringIO()
     csv.writer(text, quoting=quoting, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -11,13 +11,21 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.arrow import COLUMNS, NEIGHBOURS, is_json, pyarrow
+from graphmover.graphs.arrow import COLUMNS, ID, NEIGHBOURS, is_id_type, is_json, pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.io.chunks import TARGET, naming, require_one_column, text_array
+from graphmover.io.chunks import (
+    TARGET,
+    missing_targets,
+    naming,
+    one_by_one,
+    require_one_column,
+    text_array,
+)
 from graphmover.io.limits import PER_OBJECT, Limit, graph_bytes
 from graphmover.io.parquet_footer import row_groups
 from graphmover.io.parquet_sizes import leaves_of, row_group_bytes
+from graphmover.io.reading import Reading, id_column_of
 
 _TARGET_NAMES = b"graphmover.target_names"
 #: Python objects for each byte of a text: four for a character beyond ASCII in a long text, and
@@ -27,9 +35,7 @@ _PER_TEXT_BYTE, _PER_JSON_BYTE = 4, 40
 _BROKEN = (UnicodeDecodeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError)
 
 
-def read_parquet(
-    path: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
+def read_parquet(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a file, with a batch and the pages of a row group in memory."""
     pa = pyarrow()
     import pyarrow.parquet as pq
@@ -38,32 +44,67 @@ def read_parquet(
     with _naming_broken(path):
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
-        require_one_column(schema.names, target_column, path)
-        target = target_column or (TARGET if TARGET in schema.names else None)
-        columns = [name for name in (*COLUMNS, target) if name is not None and name in schema.names]
+        target = how.target_column or (TARGET if TARGET in schema.names else None)
+        with naming(path):
+            id = _id_column(schema, how, target)
+        wanted = [*(name for name in COLUMNS if name in schema.names), target, id]
+        columns = list(dict.fromkeys(name for name in wanted if name is not None))
         for name in columns:
             require_one_column(schema.names, name, path)
         names = _target_names(schema)
-        for rows in _batches(path, metadata, columns, batch_size, limit):
+        for rows in _batches(path, metadata, columns, how):
             with naming(path, first):
                 table = pa.Table.from_batches([rows], rows.schema)
-                limit.require(*_table_bytes(table))
-                graphs = GraphBatch.from_arrow(table)
-                values = None if target is None else _target(table.column(target))
-            yield Dataset(path.stem, graphs, values, names)
-            first += len(graphs)
+                how.limit.require(*_table_bytes(table))
+                data = _data_of(table, target, id, first, how)
+            if data is not None:
+                yield Dataset(path.stem, *data, names)
+            first += len(table)
 
 
-def _batches(
-    path: Path, metadata: Any, columns: list[str], batch_size: int, limit: Limit
-) -> Iterator[Any]:
+def _id_column(schema: Any, how: Reading, target: str | None) -> str | None:
+    """Return the column with the ids, which holds strings or integers."""
+    if how.id_column in schema.names:
+        kind = schema.field(how.id_column).type
+        if not is_id_type(kind):
+            raise TypeError(
+                f"the column {how.id_column!r} holds {kind}, expected strings or integers as ids"
+            )
+    usable = [field.name for field in schema if is_id_type(field.type)]
+    return id_column_of(usable, how, (target, *COLUMNS))
+
+
+def _data_of(
+    table: Any, target: str | None, id: str | None, first: int, how: Reading
+) -> tuple[GraphBatch, NDArray[Any] | None] | None:
+    """Return the graphs of a table with their targets, or None if none is left."""
+    allow_missing = not how.bad.are_raised
+    values = None if target is None else _target(table.column(target), allow_missing=allow_missing)
+    ids = None if id is None else table.column(id)
+    table = table.select([name for name in table.column_names if name in COLUMNS])
+    if ids is not None:
+        table = table.append_column(ID, ids)
+    try:
+        return GraphBatch.from_arrow(table), values
+    except (TypeError, ValueError):
+        if how.bad.are_raised:
+            raise
+    names = [None] * len(table) if ids is None else ids.to_pylist()
+    places = [(first + index, name) for index, name in enumerate(names)]
+    graphs, kept = one_by_one(
+        lambda index: GraphBatch.from_arrow(table.slice(index, 1)), places, how.bad
+    )
+    return (graphs, None if values is None else values[kept]) if kept else None
+
+
+def _batches(path: Path, metadata: Any, columns: list[str], how: Reading) -> Iterator[Any]:
     """Yield record batches of row groups that have been checked."""
     import pyarrow.parquet as pq
 
     options = {"columns": columns, "use_threads": False}
     with pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file:
-        for groups in _runs(path, metadata, columns, limit):
-            yield from file.iter_batches(batch_size, row_groups=groups, **options)
+        for groups in _runs(path, metadata, columns, how.limit):
+            yield from file.iter_batches(how.batch_size, row_groups=groups, **options)
 
 
 def _runs(path: Path, metadata: Any, columns: list[str], limit: Limit) -> Iterator[list[int]]:
@@ -194,10 +235,16 @@ def _kinds(schema: Any) -> str:
     return ", ".join(f"{f.name}: {f.type}{' as JSON' if is_json(f) else ''}" for f in schema)
 
 
-def _target(column: Any) -> NDArray[Any]:
+def _target(column: Any, *, allow_missing: bool) -> NDArray[Any]:
     pa = pyarrow()
     from pyarrow import compute
 
+    if column.null_count and allow_missing:
+        lacking = column.is_null().to_numpy()
+        present = _target(column.drop_null(), allow_missing=True)
+        target = missing_targets(len(column), present)
+        target[~lacking] = present
+        return target
     if column.null_count:
         nulls = column.is_null().to_numpy()
         raise ValueError(f"graph {int(np.argmax(nulls))}: the target is null")

@@ -13,9 +13,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +25,33 @@ from graphmover._utils.files import remove_stale_drafts, require_writable
 from graphmover._utils.growing_file import GrowingFile
 from graphmover._utils.locks import only_writer_of
 from graphmover._utils.own_folder import OwnFolder
+from graphmover.graphs.columns import is_id
 from graphmover.io.checkpoint import MAX_BYTES, Checkpoint
 from graphmover.io.chunks import text_array
 
 #: In the order of removal: without a checkpoint the others count for nothing.
 _CHECKPOINT, _VECTORS, _TARGETS = "journal.json", "vectors.npy", "target.jsonl"
-_NAMES = (_CHECKPOINT, _VECTORS, _TARGETS)
+_IDS = "id.jsonl"
+_NAMES = (_CHECKPOINT, _VECTORS, _TARGETS, _IDS)
+_OF_ALL_FORMATS = (_CHECKPOINT, _VECTORS, _TARGETS)
 
 #: What a killed process may leave besides: drafts of checkpoints, and the lock of old versions.
 _LITTER = re.compile(r"journal\.json\.new|\.journal\.json\.\d+\.\d+\.part|lock")
 
 
+#: Bytes of ids read at a time.
+_BLOCK = 2**20
+
+
+class Ids(NamedTuple):
+    """The ids of all rows, which are not held in memory."""
+
+    are_text: bool
+    values: Iterator[str | int | None]
+
+
 class PartialRows:
-    """Rows of equal length and their targets, in a folder from which a later run can resume.
+    """Rows of equal length, their targets and ids, in a folder from which a later run can resume.
 
     Parameters
     ----------
@@ -48,10 +63,18 @@ class PartialRows:
         Fingerprint of the model that computes the rows.
     resume : bool
         Resume an interrupted run rather than start over.
+    allow_missing : bool
+        Allow graphs without a target beside others that have one.
     """
 
     def __init__(
-        self, output: str | os.PathLike[str], n_columns: int, *, model: str, resume: bool
+        self,
+        output: str | os.PathLike[str],
+        n_columns: int,
+        *,
+        model: str,
+        resume: bool,
+        allow_missing: bool = False,
     ) -> None:
         require_writable(output)
         self.output = Path(output)
@@ -61,6 +84,7 @@ class PartialRows:
         self.rows = 0
         self.source = ""  # fingerprint of the graphs whose rows are committed
         self._resume = resume
+        self._allow_missing = allow_missing
         self._is_resumable = False
 
     def __enter__(self) -> Self:
@@ -69,7 +93,7 @@ class PartialRows:
             remove_stale_drafts(self.output)
             self._files = stack.enter_context(OwnFolder(self.folder, _NAMES, _LITTER))
             # Files are missing after a kill before the first commit or after the last.
-            self._is_resumable = self._resume and all(map(self._files.exists, _NAMES))
+            self._is_resumable = self._resume and all(map(self._files.exists, _OF_ALL_FORMATS))
             stack.callback(self._remove_unless_resumable)
             if not self._is_resumable:
                 self._files.unlink(_CHECKPOINT)
@@ -79,6 +103,7 @@ class PartialRows:
             targets = stack.enter_context(self._files.open(_TARGETS))
             self._vectors = GrowingFile(vectors, header_size)
             self._targets = GrowingFile(targets)
+            self._ids = GrowingFile(stack.enter_context(self._files.open(_IDS)))
             self._restore(checkpoint)
             self._closing = stack.pop_all()
         return self
@@ -93,15 +118,21 @@ class PartialRows:
         self._closing.__exit__(kind, error, trace)
 
     def append(
-        self, vectors: NDArray[np.float64], target: NDArray[Any] | None, source: str
+        self,
+        vectors: NDArray[np.float64],
+        target: NDArray[Any] | None,
+        source: str,
+        ids: NDArray[Any] | None = None,
     ) -> None:
         """Append rows and commit them."""
-        if self.rows and (target is None) != (self._targets.size == 0):
+        is_other = self.rows and (target is None) != (self._targets.size == 0)
+        if is_other and not self._allow_missing:
             found, before = ("no target", "one") if target is None else ("a target", "none")
             raise ValueError(f"graph {self.rows} has {found}, but the graphs before have {before}")
-        lines = b"" if target is None else target_lines(target)
+        lines = None if target is None else target_lines(target)
         self._vectors.append(np.ascontiguousarray(vectors, "<f8").reshape(-1).view(np.uint8).data)
-        self._targets.append(lines)
+        self._append_lines(self._targets, lines, len(vectors))
+        self._append_lines(self._ids, None if ids is None else id_lines(ids), len(vectors))
         checkpoint = Checkpoint(
             self.model,
             self.n_columns,
@@ -110,9 +141,20 @@ class PartialRows:
             self._targets.size,
             self._vectors.checksum,
             self._targets.checksum,
+            self._ids.size,
+            self._ids.checksum,
         )
         self._files.replace(_CHECKPOINT, checkpoint.to_json())
         self.rows, self.source = checkpoint.rows, source
+
+    def _append_lines(self, file: GrowingFile, lines: bytes | None, n_rows: int) -> None:
+        """Append a line per row; rows that have none are null once others have one."""
+        if lines is None:
+            lines = b"null\n" * n_rows if file.size else b""
+        elif not file.size:
+            lines = b"null\n" * self.rows + lines
+        if lines:
+            file.append(lines)
 
     def finish_vectors(self) -> IO[bytes]:
         """Return the rows as a ``.npy`` file, open at its beginning."""
@@ -135,6 +177,25 @@ class PartialRows:
                 raise ValueError(f"it holds {len(lines)} lines, expected {self.rows}")
             return _array_of(lines)
 
+    def ids(self) -> Ids | None:
+        """Return the ids of all rows, or None if no row has one."""
+        if not self._ids.size:
+            return None
+        with self._reporting_damage(_IDS):
+            n_lines = sum(1 for _ in lines_of(self._ids.file))
+            if n_lines != self.rows:
+                raise ValueError(f"it holds {n_lines} lines, expected {self.rows}")
+            are_text = any(line.startswith(b'"') for line in lines_of(self._ids.file))
+        return Ids(are_text, self._read_ids(are_text))
+
+    def _read_ids(self, are_text: bool) -> Iterator[str | int | None]:
+        with self._reporting_damage(_IDS):
+            for line in lines_of(self._ids.file):
+                value = json.loads(line)
+                if value is not None and not is_id(value):
+                    raise ValueError(f"it holds {value!r:.80}, expected a string or an integer")
+                yield str(value) if are_text and value is not None else value
+
     def _read_checkpoint(self) -> Checkpoint:
         with self._reporting_damage(_CHECKPOINT), self._files.open(_CHECKPOINT) as file:
             checkpoint = Checkpoint.from_json(file.read(MAX_BYTES + 1))
@@ -152,12 +213,15 @@ class PartialRows:
         if checkpoint is None:
             self._vectors.restore(0, None)
             self._targets.restore(0, None)
+            self._ids.restore(0, None)
             return
         with self._reporting_damage(_VECTORS):
             n_bytes = 8 * self.n_columns * checkpoint.rows
             self._vectors.restore(n_bytes, checkpoint.vectors_checksum)
         with self._reporting_damage(_TARGETS):
             self._targets.restore(checkpoint.target_bytes, checkpoint.target_checksum)
+        with self._reporting_damage(_IDS):
+            self._ids.restore(checkpoint.id_bytes, checkpoint.id_checksum)
         self.rows, self.source = checkpoint.rows, checkpoint.source
 
     @contextmanager
@@ -184,11 +248,30 @@ def target_lines(target: NDArray[Any]) -> bytes:
         ) from None
 
 
+def id_lines(ids: NDArray[Any]) -> bytes:
+    """Return ids as JSON lines."""
+    return "".join(json.dumps(value) + "\n" for value in ids.tolist()).encode()
+
+
+def lines_of(file: FileIO) -> Iterator[bytes]:
+    """Yield the lines of a file from its beginning, a block of them in memory at a time."""
+    file.seek(0)
+    rest = b""
+    while block := file.read(_BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest
+
+
 def _array_of(lines: list[bytes]) -> NDArray[Any]:
     """Return JSON lines as an array: one value, or equally many, per line; texts are objects."""
     rows = [json.loads(line) for line in lines]
-    is_table = isinstance(rows[0], list)
-    width = len(rows[0]) if is_table else 1
+    first = next((row for row in rows if row is not None), None)
+    is_table = isinstance(first, list)
+    width = len(first) if isinstance(first, list) else 1
+    if is_table:
+        rows = [[None] * width if row is None else row for row in rows]
     flat = [value for row in rows for value in row] if is_table else rows
     if any(isinstance(row, list) != is_table or (is_table and len(row) != width) for row in rows):
         raise ValueError("expected numbers or strings, or lists of equal length")
@@ -199,7 +282,13 @@ def _array_of(lines: list[bytes]) -> NDArray[Any]:
         array: NDArray[Any] = text_array([v if v is None else str(v) for v in flat])
     else:
         array = np.asarray(flat)
+        if array.dtype == object and all(map(_fits_a_float, flat)):
+            array = np.array([np.nan if value is None else value for value in flat], np.float64)
     return array.reshape(len(rows), width) if is_table else array
+
+
+def _fits_a_float(value: object) -> bool:
+    return value is None or isinstance(value, float) or abs(int(value)) <= 2**53  # type: ignore[call-overload]
 
 
 def _header(n_rows: int, n_columns: int) -> bytes:

@@ -1,12 +1,13 @@
 """Molecules as SMILES, read by RDKit: a node per heavy atom, labelled by its atomic number.
 
-An edge is a bond, labelled by its order: 1, 2 or 3, or 4 if it is aromatic.
+An edge is a bond, labelled by its order: 1, 2 or 3, or 4 if it is aromatic. The title of a line is
+the id of the graph, and in a table the column ``id`` or ``name``.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,8 @@ from graphmover.io.chunks import (
     target_array,
 )
 from graphmover.io.limits import Limit
-from graphmover.io.text_columns import kind_of_targets
+from graphmover.io.reading import Reading, id_column_of
+from graphmover.io.text_columns import kind_of_ids, kind_of_targets
 
 #: The label of an edge by RDKit's name of the bond; 0 for bonds of other kinds, such as dative.
 _BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4, "QUADRUPLE": 5}
@@ -35,56 +37,96 @@ class _Molecule(NamedTuple):
     atoms: list[int]
     bonds: list[tuple[int, int]]
     orders: list[int]
-    target: Any
 
 
-def read_smiles(
-    path: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
-    """Yield the molecules of a file with a SMILES, and optionally a title, on each line."""
-    if target_column is not None:
-        raise ValueError(f"{path} has no columns, so no target {target_column!r}: use a .csv file")
+class _Line(NamedTuple):
+    """What a file says of a molecule."""
 
-    def molecules() -> Iterator[_Molecule]:
-        with path.open(encoding="utf-8-sig", errors="replace") as lines:
-            for number, line in enumerate(lines, start=1):
-                fields = line.split(maxsplit=1)
-                if fields:
-                    yield _molecule(fields[0], None, f"{path}, line {number}", limit)
-
-    return _chunks(molecules(), path, batch_size)
+    number: int
+    smiles: str
+    id: str | int | None
+    has_ids: bool  # the file, of which some lines may lack one
+    target: Any = None
 
 
-def read_smiles_table(
-    path: Path, batch_size: int, target_column: str | None, limit: Limit
-) -> Iterator[Dataset]:
+def read_smiles(path: Path, how: Reading) -> Iterator[Dataset]:
+    """Yield the molecules of a file with a SMILES, and optionally a title, on each line.
+
+    Titles are read once before, like the columns of a table.
+    """
+    for what, column in (("target", how.target_column), ("id", how.id_column)):
+        if column is not None:
+            raise ValueError(f"{path} has no columns, so no {what} {column!r}: use a .csv file")
+
+    def lines() -> Iterator[_Line]:
+        has_titles = any(title for _, _, title in _titled_lines(path))
+        parse = kind_of_ids(title for _, _, title in _titled_lines(path))
+        for number, smiles, title in _titled_lines(path):
+            yield _Line(number, smiles, parse(title) if title else None, has_titles)
+
+    return _chunks(lines(), path, how)
+
+
+def _titled_lines(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the number, the SMILES and the title of each line that is not empty."""
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            fields = line.split(maxsplit=1)
+            if fields:
+                yield number, fields[0], fields[1].strip() if len(fields) > 1 else ""
+
+
+def read_smiles_table(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the molecules of a CSV file that has a column ``smiles``.
 
-    The column of targets is read once before: whether it holds integers, real numbers or text
-    must not depend on the batch.
+    The columns of targets and ids are read once before: whether they hold integers, real numbers
+    or text must not depend on the batch.
     """
 
-    def molecules() -> Iterator[_Molecule]:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
-            names = next(_rows(lines, path), (0, []))[1]
+    def lines() -> Iterator[_Line]:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            names = next(_rows(file, path), (0, []))[1]
         smiles = next((name for name in names if name.lower() == "smiles"), None)
         if smiles is None:
             raise ValueError(f"{path}: there is no column 'smiles' among {shown_names(names)}")
-        target = target_column or (TARGET if TARGET in names else None)
-        for name in (smiles, target):
+        target = how.target_column or (TARGET if TARGET in names else None)
+        id = id_column_of(names, how, (smiles, target))
+        for name in (smiles, target, id):
             require_one_column(names, name, path)
-        at = names.index(smiles)
-        target_at = None if target is None else names.index(target)
-        parse = None if target_at is None else kind_of_targets(_column(path, target_at))
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
-            rows = _rows(lines, path)
-            next(rows)
-            for number, row in rows:
-                value = None if target_at is None else _field(row, target_at)
-                value = parse(value) if parse and value else None
-                yield _molecule(_field(row, at), value, f"{path}, line {number}", limit)
+        value_of = _column(path, names, target, kind_of_targets)
+        id_of = _column(path, names, id, kind_of_ids)
+        for number, row in _lines_of_table(path):
+            text = _field(row, names.index(smiles))
+            yield _Line(number, text, id_of(row), id is not None, value_of(row))
 
-    return _chunks(molecules(), path, batch_size)
+    return _chunks(lines(), path, how)
+
+
+def _column(
+    path: Path,
+    names: list[str],
+    name: str | None,
+    kind: Callable[[Iterable[str]], Callable[[str], Any]],
+) -> Callable[[list[str]], Any]:
+    """Return the function that takes a value from a row; an empty field is None."""
+    if name is None:
+        return lambda row: None
+    at = names.index(name)
+    parse = kind(_field(row, at) for _, row in _lines_of_table(path))
+
+    def value(row: list[str]) -> Any:
+        text = _field(row, at)
+        return parse(text) if text else None
+
+    return value
+
+
+def _lines_of_table(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows after the header, with their line numbers."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        rows = _rows(lines, path)
+        next(rows)
+        yield from rows
 
 
 def _rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -99,19 +141,11 @@ def _rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, list[str]]]:
         raise ValueError(f"{path}, line {reader.line_num}: {error}{remedy}") from error
 
 
-def _column(path: Path, at: int) -> Iterator[str]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
-        rows = _rows(lines, path)
-        next(rows)
-        for _, row in rows:
-            yield _field(row, at)
-
-
 def _field(row: list[str], at: int) -> str:
     return row[at] if at < len(row) else ""
 
 
-def _molecule(smiles: str, target: Any, where: str, limit: Limit) -> _Molecule:
+def _molecule(smiles: str, where: str, limit: Limit) -> _Molecule:
     if len(smiles) > limit.longest_smiles:
         raise ValueError(
             f"{where}: a SMILES of {len(smiles)} characters, expected {limit.longest_smiles} or "
@@ -129,22 +163,32 @@ def _molecule(smiles: str, target: Any, where: str, limit: Limit) -> _Molecule:
         [atom.GetAtomicNum() for atom in molecule.GetAtoms()],
         [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()],
         [_BONDS.get(bond.GetBondType().name, 0) for bond in molecule.GetBonds()],
-        target,
     )
 
 
-def _chunks(molecules: Iterator[_Molecule], path: Path, batch_size: int) -> Iterator[Dataset]:
+def _chunks(lines: Iterator[_Line], path: Path, how: Reading) -> Iterator[Dataset]:
+    def molecules() -> Iterator[tuple[_Line, _Molecule]]:
+        for line in lines:
+            where = f"{path}, line {line.number}"
+            try:
+                yield line, _molecule(line.smiles, where, how.limit)
+            except ValueError as error:
+                if not how.bad.leaves_out(error, line.number, line.id, where):
+                    yield line, _Molecule([], [], [])
+
     first = 0
-    for chunk in in_batches(molecules, batch_size):
-        bonds = list(chain.from_iterable(molecule.bonds for molecule in chunk))
+    for chunk in in_batches(molecules(), how.batch_size):
+        bonds = list(chain.from_iterable(molecule.bonds for _, molecule in chunk))
         graphs = GraphBatch.from_edges(
-            [len(molecule.atoms) for molecule in chunk],
-            [len(molecule.bonds) for molecule in chunk],
+            [len(molecule.atoms) for _, molecule in chunk],
+            [len(molecule.bonds) for _, molecule in chunk],
             np.array(bonds, dtype=np.int64).reshape(-1, 2),
-            node_labels=list(chain.from_iterable(molecule.atoms for molecule in chunk)),
-            edge_labels=list(chain.from_iterable(molecule.orders for molecule in chunk)),
+            node_labels=list(chain.from_iterable(molecule.atoms for _, molecule in chunk)),
+            edge_labels=list(chain.from_iterable(molecule.orders for _, molecule in chunk)),
+            ids=[line.id for line, _ in chunk] if chunk[0][0].has_ids else None,
         )
         with naming(path, first):
-            target = target_array([molecule.target for molecule in chunk])
+            targets = [line.target for line, _ in chunk]
+            target = target_array(targets, allow_missing=not how.bad.are_raised)
         yield Dataset(path.stem, graphs, target)
         first += len(chunk)

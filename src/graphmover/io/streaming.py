@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import joined, naming, rows_of
 from graphmover.io.formats import iter_batches
-from graphmover.io.output import finisher_of, write_to_stdout
-from graphmover.io.partial import PartialRows, target_lines
+from graphmover.io.output import Rows, finisher_of, write_to_stdout
+from graphmover.io.partial import PartialRows, id_lines, target_lines
+from graphmover.io.skipped_file import SkippedFile
 from graphmover.nodes.labels import label_codes
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,7 @@ def write_rows(
     names: NDArray[Any],
     model: str,
     resume: bool = True,
+    skipped: SkippedFile | None = None,
     progress: str | None = None,
     total: int | None = None,
 ) -> int:
@@ -50,6 +52,9 @@ def write_rows(
         Fingerprint of ``embed``.
     resume : bool
         Resume an interrupted run. Its graphs are read again and must be the same.
+    skipped : SkippedFile, optional
+        What takes the graphs that cannot be read; it is finished just before the output. Then
+        graphs may lack a target that others have.
     progress : str, optional
         Title of the progress bar; None shows no bar.
     total : int, optional
@@ -59,19 +64,28 @@ def write_rows(
         if os.fspath(output) == "-":
             return write_to_stdout(_embedded(batches, embed, bar), names)
         finish = finisher_of(output)
-        with PartialRows(output, len(names), model=model, resume=resume) as part:
+        with PartialRows(
+            output,
+            len(names),
+            model=model,
+            resume=resume,
+            allow_missing=skipped is not None,
+        ) as part:
             content = Content()
             if part.rows:
                 _advance(part.rows, bar)
             for batch in _remaining(batches, part, content):
                 content.add(batch)
-                part.append(embed(batch.graphs, part.rows), batch.target, content.digest())
+                rows = embed(batch.graphs, part.rows)
+                part.append(rows, batch.target, content.digest(), batch.ids)
                 bar.update(len(batch.graphs))
             if content.n_graphs < part.rows:
                 raise ValueError(
                     f"{part.folder} holds {part.rows} rows, but the source has only "
                     f"{content.n_graphs} graphs: pass resume=False to start over"
                 )
+            if skipped is not None:
+                skipped.finish()
             finish(part, names)
             return part.rows
 
@@ -107,17 +121,18 @@ def sample_graphs(
         keys = np.concatenate([keys, drawn[drawn < highest]])
         if len(keys) > n_graphs:
             chosen = np.sort(np.argpartition(keys, n_graphs)[:n_graphs])
-            kept = [_subset(_join(kept, source), chosen)]
+            kept = [_subset(_join(kept, source, options), chosen)]
             keys = keys[chosen]
             highest = keys.max()
     if not kept:
         raise ValueError(f"{source} holds no graphs")
-    return _join(kept, source), n_seen
+    return _join(kept, source, options), n_seen
 
 
-def _join(parts: list[Dataset], source: Any) -> Dataset:
+def _join(parts: list[Dataset], source: Any, options: Mapping[str, Any]) -> Dataset:
+    allow_missing = options.get("errors", "raise") != "raise"
     with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
-        return joined(parts)
+        return joined(parts, allow_missing=allow_missing)
 
 
 def _subset(data: Dataset, which: NDArray[Any]) -> Dataset:
@@ -125,12 +140,11 @@ def _subset(data: Dataset, which: NDArray[Any]) -> Dataset:
     return Dataset(data.name, data.graphs[which], target, data.target_names)
 
 
-def _embedded(
-    batches: Iterable[Dataset], embed: Embed, bar: Any
-) -> Iterator[tuple[Floats, NDArray[Any] | None]]:
+def _embedded(batches: Iterable[Dataset], embed: Embed, bar: Any) -> Iterator[Rows]:
     n_done = 0
     for batch in batches:
-        yield embed(batch.graphs, n_done), batch.target
+        ids = None if batch.ids is None else batch.ids.tolist()
+        yield Rows(embed(batch.graphs, n_done), batch.target, ids)
         n_done += len(batch.graphs)
         bar.update(len(batch.graphs))
 
@@ -166,12 +180,14 @@ def _remaining(
 
 
 class Content:
-    """Fingerprint of graphs and targets, independent of batch boundaries."""
+    """Fingerprint of graphs, targets and ids, independent of batch boundaries."""
 
     def __init__(self) -> None:
         self.n_graphs = 0
         self._columns = [hashlib.blake2b(digest_size=16) for _ in range(7)]
         self._edge_columns = [hashlib.blake2b(digest_size=16) for _ in range(2)]
+        self._ids = hashlib.blake2b(digest_size=16)
+        self._has_ids = False
 
     def add(self, batch: Dataset) -> None:
         """Add the next graphs."""
@@ -193,12 +209,16 @@ class Content:
         ]
         for column, values in zip(self._edge_columns, edges, strict=True):
             column.update(np.ascontiguousarray(values).data if len(values) else b"")
+        self._has_ids = self._has_ids or graphs.ids is not None
+        self._ids.update(b"null\n" * len(graphs) if graphs.ids is None else id_lines(graphs.ids))
         self.n_graphs += len(graphs)
 
-    def digest(self, *, edge_data: bool = True) -> str:
-        """Return the fingerprint of all graphs and targets added so far.
+    def digest(self, *, edge_data: bool = True, ids: bool = True) -> str:
+        """Return the fingerprint of all graphs, targets and ids added so far.
 
-        ``edge_data``: whether labels and attributes of edges count.
+        ``edge_data``: whether labels and attributes of edges count. ``ids``: whether ids count,
+        if there are any.
         """
         columns = [*self._columns, *(self._edge_columns if edge_data else ())]
+        columns += [self._ids] if ids and self._has_ids else []
         return hashlib.blake2b(b"".join(column.digest() for column in columns)).hexdigest()

@@ -25,6 +25,18 @@ def labels_of(texts: Sequence[str]) -> list[Any]:
     return list(map(int, texts)) if all(map(is_integer, texts)) else list(texts)
 
 
+def ids_of(texts: Iterable[str | None]) -> list[Any]:
+    """Return ids as integers if all are integers in canonical form; an empty field is None."""
+    fields = [text or None for text in texts]
+    parse = kind_of_ids(fields)
+    return [None if text is None else parse(text) for text in fields]
+
+
+def kind_of_ids(texts: Iterable[str | None]) -> Callable[[str], Any]:
+    """Return the function that parses every id of a column: `int` or `str`."""
+    return int if all(is_integer(text) for text in texts if text) else str
+
+
 def targets_of(texts: Iterable[str | None]) -> list[Any]:
     """Return targets as integers, as floats or as text, the first of these that fits them all.
 

@@ -1,0 +1,139 @@
+"""How a source is read: how much at a time, which columns, and what becomes of bad graphs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from graphmover.graphs.columns import is_id
+from graphmover.io.limits import Limit
+
+Errors = Literal["raise", "skip", "empty"]
+ERRORS = ("raise", "skip", "empty")
+
+#: Where the id of a graph is looked for, in this order, unless ``id_column`` says so.
+ID_NAMES = ("id", "name")
+
+_LONGEST_REASON = 1000
+
+
+class Skipped(NamedTuple):
+    """A graph that could not be read, and so was left out or has no nodes.
+
+    Attributes
+    ----------
+    position : int or str
+        Its line, counted from 1, in a file of lines; its file in a folder; or else its index in
+        the source, counted from 0.
+    id : str, int or None
+        What it is called, if that is known.
+    reason : str
+    """
+
+    position: int | str
+    id: str | int | None
+    reason: str
+
+
+class Sink(Protocol):
+    """What takes graphs that could not be read, such as a list."""
+
+    def append(self, skipped: Skipped, /) -> object:
+        """Take the next."""
+
+
+class BadGraphs:
+    """What to do with graphs that cannot be read, and how many there were.
+
+    Parameters
+    ----------
+    errors : {"raise", "skip", "empty"}
+        Raise the error, leave the graph out, or keep a graph without nodes in its place.
+    skipped : list, or another object with ``append``, optional
+        Takes a `Skipped` for each. Without it, `warn` tells how many there were.
+    """
+
+    def __init__(self, errors: str = "raise", skipped: Sink | None = None) -> None:
+        if errors not in ERRORS:
+            known = ", ".join(map(repr, ERRORS))
+            raise ValueError(f"errors must be one of {known}, got {errors!r}")
+        if skipped is not None and not hasattr(skipped, "append"):
+            raise TypeError(f"skipped must be a list or have append, got {skipped!r:.80}")
+        self.are_raised = errors == "raise"
+        self.n_graphs = 0
+        self._are_left_out = errors == "skip"
+        self._sink = skipped
+        self._first = ""
+
+    def leaves_out(
+        self, error: Exception, position: int | str, id: str | int | None = None, where: str = ""
+    ) -> bool:
+        """Record an error about one graph; return whether it is left out rather than emptied.
+
+        Raises the error if that is the policy. ``where`` is what it need not repeat.
+        """
+        if self.are_raised:
+            raise error
+        reason = str(error).removeprefix(f"{where}: ")[:_LONGEST_REASON]
+        self.n_graphs += 1
+        self._first = self._first or f"the first, at {position}: {reason[:200]}"
+        if self._sink is not None:
+            self._sink.append(Skipped(position, id, reason))
+        return self._are_left_out
+
+    def warn(self) -> None:
+        """Warn of bad graphs that nobody else has taken note of."""
+        if self.n_graphs and self._sink is None:
+            what = unread(self.n_graphs, are_left_out=self._are_left_out)
+            warnings.warn(f"{what} ({self._first})", UserWarning, stacklevel=3)
+
+
+def unread(n_graphs: int, *, are_left_out: bool) -> str:
+    """Say how many graphs could not be read, and what became of them."""
+    graphs = "1 graph" if n_graphs == 1 else f"{n_graphs} graphs"
+    have = "has" if n_graphs == 1 else "have"
+    what = "left out" if are_left_out else "replaced by a graph without nodes"
+    return f"{graphs} could not be read and {have} been {what}"
+
+
+class Reading(NamedTuple):
+    """What a reader needs to know beside the path."""
+
+    batch_size: int
+    target_column: str | None
+    id_column: str | None
+    limit: Limit
+    bad: BadGraphs
+
+
+def id_column_of(names: Sequence[str], how: Reading, others: Iterable[str | None]) -> str | None:
+    """Return the column with the ids: the one asked for, or ``id`` or ``name`` in any case.
+
+    ``others`` are columns that have another meaning.
+    """
+    if how.id_column is not None:
+        return how.id_column
+    for wanted in ID_NAMES:
+        found = [name for name in names if name.lower() == wanted]
+        if len(found) == 1 and found[0] not in others:
+            return found[0]
+    return None
+
+
+def id_of(attributes: dict[str, Any], how: Reading) -> str | int | None:
+    """Return the id among the attributes of a graph, if it has one.
+
+    Raises a ValueError if the one that was asked for is missing or cannot be an id.
+    """
+    if how.id_column is None:
+        found = [attributes[name] for name in ID_NAMES if is_id(attributes.get(name))]
+        return next(iter(found), None)
+    value = attributes.get(how.id_column)
+    if not is_id(value) and how.bad.are_raised:
+        raise ValueError(
+            f"the graph has no attribute {how.id_column!r}"
+            if value is None
+            else f"{how.id_column} is {value!r:.80}, expected a string or an integer as id"
+        )
+    return value if is_id(value) else None
