@@ -20,7 +20,7 @@ from graphmover.embedding import RandomGraphEmbedding
 from graphmover.features import features_in_place, gamma_scale
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 
@@ -123,7 +123,7 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         embedding = copy.copy(self._embedding)
         embedding.set_params(**{name: getattr(self, name) for name in _AT_ANY_TIME})
-        batch = as_graph_batch(X)
+        batch = graphs_to_transform(X)
         rows: Floats = with_index(embedding.distances(batch), batch, self)
         return rows
 
@@ -243,7 +243,14 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _first_columns(self, X: Any, *, reset: bool) -> Floats:
         """Return a copy of the first columns."""
-        X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
+        )
         if np.isnan(X).any():
             row, column = np.argwhere(np.isnan(X))[0]
             raise ValueError(f"X has NaN at [{row}, {column}], expected distances")

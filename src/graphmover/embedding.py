@@ -16,7 +16,7 @@ from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.features import features_in_place, gamma_scale
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedViews
@@ -228,7 +228,7 @@ class RandomGraphEmbedding(
             row of zeros. After ``set_output(transform="pandas")``, ids are the index.
         """
         check_is_fitted(self)
-        batch = as_graph_batch(X)
+        batch = graphs_to_transform(X)
         rows: Floats = with_index(self._rows(batch, self._features), batch, self)
         return rows
 
@@ -248,7 +248,7 @@ class RandomGraphEmbedding(
             Infinite for a graph without nodes.
         """
         check_is_fitted(self)
-        return self._rows(as_graph_batch(X), None)
+        return self._rows(graphs_to_transform(X), None)
 
     def kernel(self, X: Any, Y: Any = None) -> Floats:
         """Return the kernel between all graphs of X, or between X and Y.
@@ -362,6 +362,8 @@ class RandomGraphEmbedding(
         self.node_scale_ = recipe.scale
 
     def _rows(self, batch: GraphBatch, finish: Callable[[Floats], object] | None) -> Floats:
+        if not len(batch):
+            return np.empty((0, len(self.random_graphs_)))
         warn_about_empty_graphs(batch)
         unknown = self._unknown_labels()
         rows = self._rows_of_batch(batch, finish, self._progress("embedding graphs"))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from graphmover.frames import with_index
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class GraphSizes(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (len(X), 2)
         """
-        batch = as_graph_batch(X)
+        batch = graphs_to_transform(X)
         sizes = np.log1p(np.stack([batch.node_counts, batch.edge_counts], axis=1))
         rows: Floats = with_index(sizes, batch, self)
         return rows

@@ -16,7 +16,7 @@ from graphmover.backends.side_by_side import features_of_graphs
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedView, FittedViews
@@ -141,7 +141,9 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             ``set_output(transform="pandas")``, ids are the index.
         """
         check_is_fitted(self)
-        batch = as_graph_batch(X)
+        batch = graphs_to_transform(X)
+        if not len(batch):
+            return np.empty((0, len(self._scales)))
         warn_about_empty_graphs(batch)
         unknown = self._unknown_labels()
         progress = "embedding graphs" if self.verbose else None

@@ -47,11 +47,11 @@ def as_graph_batch(
 
     Parameters
     ----------
-    graphs : one graph, an iterable of graphs, a mapping of ids to graphs, or a GraphBatch
+    graphs : one graph, an iterable of graphs, a mapping of ids to graphs, GraphBatch or Dataset
         networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, square
         ``scipy.sparse`` or NumPy matrices (a three-dimensional array is a stack of them),
         and `Graph`, also mixed. Node order is the graph's own. A `GraphBatch` is returned
-        as it is.
+        as it is, and so are the graphs of a `Dataset`.
     node_label, node_attributes : str or None
         Names under which nodes carry labels and attributes (a number or a sequence of
         numbers). None ignores them.
@@ -94,6 +94,8 @@ def as_graph_batch(
     >>> gm.as_graph_batch([path, gm.Graph(2, [(0, 1)])])
     GraphBatch(3 edges over 5 nodes in 2 graphs)
     """
+    if isinstance(getattr(graphs, "graphs", None), GraphBatch):
+        graphs = graphs.graphs  # a data set
     if isinstance(graphs, GraphBatch):
         return graphs if ids is None else graphs.with_ids(ids)
     if isinstance(graphs, Mapping) and _holds_graphs(graphs):
@@ -107,7 +109,7 @@ def as_graph_batch(
     flat = Flat([], [], [], [], [])
     parts = [_read(graph, index, names, flat) for index, graph in enumerate(_each(graphs))]
     if not parts:
-        raise ValueError("got no graphs, expected at least one")
+        raise NoGraphsError("got no graphs, expected at least one")
     _require_found(parts, names)
     _check_flat_weights(parts, flat)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
@@ -115,6 +117,18 @@ def as_graph_batch(
     own_ids = [part.id for part in parts] if any(part.id is not None for part in parts) else None
     joined["ids"] = own_ids if ids is None else ids
     return GraphBatch(*arrays_from_edges(**joined, keep_direction=keep_direction))
+
+
+class NoGraphsError(ValueError):
+    """There is no graph among those given."""
+
+
+def graphs_to_transform(graphs: Any) -> GraphBatch:
+    """Return what `as_graph_batch` returns, or a batch of no graphs for none."""
+    try:
+        return as_graph_batch(graphs)
+    except NoGraphsError:
+        return GraphBatch.from_edges([], [], [])
 
 
 def _each(graphs: Any) -> Iterable[Any]:

@@ -78,13 +78,6 @@ def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield batch
 
 
-def rows_of(data: Dataset, start: int, stop: int | None = None) -> Dataset:
-    """Return consecutive graphs of a data set with their targets."""
-    rows = slice(start, stop)
-    target = None if data.target is None else data.target[rows]
-    return Dataset(data.name, data.graphs[rows], target, data.target_names)
-
-
 def joined(parts: Sequence[Dataset], *, allow_missing: bool = False) -> Dataset:
     """Return the graphs of several data sets as one, under the name of the first."""
     targets = [part.target for part in parts if part.target is not None]

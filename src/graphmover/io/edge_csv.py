@@ -26,7 +26,7 @@ from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
-from graphmover.io.chunks import TARGET, naming, require_one_column, rows_of, target_array
+from graphmover.io.chunks import TARGET, naming, require_one_column, target_array
 from graphmover.io.limits import Limit
 from graphmover.io.reading import Reading
 from graphmover.io.text_columns import ids_of, labels_of, targets_of
@@ -51,7 +51,7 @@ def read_edge_csv(folder: Path, how: Reading) -> Iterator[Dataset]:
     with naming(folder):
         data = _read_folder(folder, how)
     for start in range(0, len(data.graphs), how.batch_size):
-        yield rows_of(data, start, start + how.batch_size)
+        yield data[start : start + how.batch_size]
 
 
 def _read_folder(folder: Path, how: Reading) -> Dataset:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from numpy.typing import ArrayLike, NDArray
+
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_other_file
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.converters import converter_of
-from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.dataset import Dataset, as_target
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.io.chunks import Record, chunks_of, joined, naming, rows_of
+from graphmover.io.chunks import Record, chunks_of, joined, naming
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
 from graphmover.io.limits import PER_OBJECT, Limit, check_limits
 from graphmover.io.networkx_files import (
@@ -210,6 +212,7 @@ def write_graphs(
     source: Any,
     path: str | os.PathLike[str],
     *,
+    target: ArrayLike | None = None,
     target_column: str | None = None,
     id_column: str | None = None,
     errors: Errors = "raise",
@@ -227,6 +230,8 @@ def write_graphs(
         another format, which is converted batch by batch.
     path : path
         It must end in ``.parquet``, ``.jsonl`` or ``.ndjson``, and must not be the source.
+    target : array-like of shape (N,) or (N, k), optional
+        The targets of graphs that are not in a file, in place of any that they have.
     errors : {"raise", "skip", "empty"}
         See `iter_batches`. With the last two, ``path + ".skipped.csv"`` lists the graphs that
         could not be read: the line or index, the id and the reason.
@@ -251,6 +256,11 @@ def write_graphs(
     write = writer_of(path)
     require_other_file(source, path)
     require_new(path, overwrite=overwrite)
+    if target is not None:
+        if isinstance(source, str | os.PathLike):
+            raise ValueError("target is for graphs in memory: name that of a file by target_column")
+        if errors == "skip":
+            raise ValueError("target would not line up with errors='skip': use errors='empty'")
     with listing_skipped(path, errors, overwrite=overwrite) as skipped:
         batches = iter_batches(
             source,
@@ -262,8 +272,22 @@ def write_graphs(
             max_bytes=max_bytes,
             max_smiles=max_smiles,
         )
+        if target is not None:
+            batches = _with_target(batches, as_target(target))
         with replacing(path) as file:
             return write(file, batches)
+
+
+def _with_target(batches: Iterator[Dataset], target: NDArray[Any]) -> Iterator[Dataset]:
+    n_graphs = 0
+    for batch in batches:
+        rows = target[n_graphs : n_graphs + len(batch)]
+        n_graphs += len(batch)
+        if len(rows) < len(batch):
+            raise ValueError(f"target has {len(target)} rows for {n_graphs} graphs or more")
+        yield Dataset(batch.name, batch.graphs, rows)
+    if n_graphs < len(target):
+        raise ValueError(f"target has {len(target)} rows for {n_graphs} graphs")
 
 
 def writer_of(path: str | os.PathLike[str]) -> Writer:
@@ -343,7 +367,7 @@ def _slices(data: Dataset, batch_size: int) -> Iterator[Dataset]:
         yield data
         return
     for start in range(0, len(data.graphs), batch_size):
-        yield rows_of(data, start, start + batch_size)
+        yield data[start : start + batch_size]
 
 
 def _from_iterable(source: Any, how: Reading) -> Iterator[Dataset]:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from graphmover._utils.random_state import RandomState, random_generator
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.io.chunks import joined, naming, rows_of
+from graphmover.io.chunks import joined, naming
 from graphmover.io.formats import iter_batches
 from graphmover.io.output import Rows, finisher_of, write_to_stdout
 from graphmover.io.partial import PartialRows, id_lines, target_lines
@@ -117,11 +117,11 @@ def sample_graphs(
         # Each graph draws a random key; the graphs with the smallest keys are the sample.
         drawn = rng.random(len(batch.graphs))
         n_seen += len(drawn)
-        kept.append(_subset(batch, drawn < highest))
+        kept.append(batch[drawn < highest])
         keys = np.concatenate([keys, drawn[drawn < highest]])
         if len(keys) > n_graphs:
             chosen = np.sort(np.argpartition(keys, n_graphs)[:n_graphs])
-            kept = [_subset(_join(kept, source, options), chosen)]
+            kept = [_join(kept, source, options)[chosen]]
             keys = keys[chosen]
             highest = keys.max()
     if not kept:
@@ -133,11 +133,6 @@ def _join(parts: list[Dataset], source: Any, options: Mapping[str, Any]) -> Data
     allow_missing = options.get("errors", "raise") != "raise"
     with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
         return joined(parts, allow_missing=allow_missing)
-
-
-def _subset(data: Dataset, which: NDArray[Any]) -> Dataset:
-    target = None if data.target is None else data.target[which]
-    return Dataset(data.name, data.graphs[which], target, data.target_names)
 
 
 def _embedded(batches: Iterable[Dataset], embed: Embed, bar: Any) -> Iterator[Rows]:
@@ -168,7 +163,7 @@ def _remaining(
         if n_old <= 0:
             yield batch
             continue
-        content.add(rows_of(batch, 0, n_old))
+        content.add(batch[:n_old])
         if content.n_graphs == n_done:
             if content.digest() != part.source:
                 raise ValueError(
@@ -176,7 +171,7 @@ def _remaining(
                     f"resume=False to start over"
                 )
             if n_old < len(batch.graphs):
-                yield rows_of(batch, n_old)
+                yield batch[n_old:]
 
 
 class Content:
