@@ -44,7 +44,7 @@ _USED_BY_DEFAULT = ("node labels", "edge weights")
 
 def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, object]) -> None:
     """Warn once if graphs carry what the parameters ignore without having been asked to."""
-    carried = [what for what in _USED_BY if _has(batch, what.replace(" ", "_"))]
+    carried = [what for what in _USED_BY if carries(batch, what)]
     chosen = parameters["node_embedding"]
     if chosen == PARAMETERS["node_embedding"].default:
         unused = not_used_by_default(carried)
@@ -78,8 +78,9 @@ def embedding_of(carried: Iterable[str]) -> str:
     return ",".join([*dict.fromkeys(names), "structure"])
 
 
-def _has(batch: GraphBatch, name: str) -> bool:
-    values = getattr(batch, name)
+def carries(batch: GraphBatch, what: str) -> bool:
+    """Return whether graphs have something, such as "node labels"."""
+    values = getattr(batch, what.replace(" ", "_"))
     return values is not None and values.size > 0
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
+from graphmover.input_warnings import carries
 from graphmover.nodes.labels import label_codes
 from graphmover.nodes.masses import node_degrees
 from graphmover.nodes.registry import named_blocks
@@ -83,6 +84,26 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
         for name, weight in weights.items()
         if weight >= _LEAST_WEIGHT
     ]
+
+
+def seen_by(view: View, batch: GraphBatch) -> set[str]:
+    """Return what an automatic view uses of what graphs carry, such as "node labels"."""
+    embedding = view.transformer
+    if isinstance(embedding, GraphSizes):
+        return set()
+    points = embedding.node_embedding
+    is_named = points is not None and points != "laplacian"
+    blocks = {name for name, _ in named_blocks(points)} if is_named else set()
+    refines = points is None or embedding.use_node_labels is True
+    along = refines and embedding.use_edge_labels is not False
+    uses = {
+        "node labels": refines or "labels" in blocks,
+        "node attributes": "attributes" in blocks,
+        "edge weights": points == "laplacian" or embedding.smoothing > 0,
+        "edge labels": along or "edges" in blocks,
+        "edge attributes": "edges" in blocks,
+    }
+    return {what for what in uses if uses[what] and carries(batch, what)}
 
 
 def described(view: View, batch: GraphBatch) -> str:

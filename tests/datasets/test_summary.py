@@ -48,3 +48,72 @@ def test_labels_attributes_weights_and_real_targets():
 def test_a_collection_of_nothing_is_rejected():
     with pytest.raises(ValueError, match="holds no graphs"):
         summarise(gm.as_graph_batch([path(2)])[:0])
+
+
+def test_all_that_graphs_carry_and_which_views_use_it():
+    graph = gm.Graph(
+        3,
+        [(0, 1), (1, 2)],
+        node_labels=["C", "O", "C"],
+        edge_weights=[0.5, 1],
+        edge_labels=["single", 2],
+        id="water",
+    )
+    summary = summarise([graph, gm.Graph(1, [], node_labels=["C"])] * 3)
+    assert (summary.ids, summary.first_ids) == (3, ["water"] * 3)
+    assert summary.used == {
+        "node labels": ["labels", "counts", "structure"],
+        "edge weights": ["structure", "shape"],
+        "edge labels": ["labels", "counts"],
+    }
+    assert summary.unused_by_default == ["edge labels"]
+    plain = summarise([path(3)])
+    assert (plain.ids, plain.first_ids, plain.used, plain.directed) == (0, [], {}, False)
+    rich = gm.Graph(2, [(0, 1)], node_attributes=[[1], [2]], edge_attributes=[[3]])
+    assert summarise([rich] * 3).used == {
+        "node attributes": ["attributes"],
+        "edge attributes": ["attributes"],
+    }
+
+
+@pytest.mark.parametrize("view", ["labels", "counts", "structure", "shape", "attributes"])
+@pytest.mark.parametrize(
+    "what", ["node labels", "node attributes", "edge weights", "edge labels", "edge attributes"]
+)
+def test_a_view_uses_what_changes_its_rows(view, what):
+    """Shuffled values change the rows of the views that use them, and of no others."""
+    from graphmover.views import automatic_views, seen_by
+
+    def graphs(seed):
+        rng = np.random.default_rng(0)
+        edges = [np.argwhere(np.triu(rng.random((8, 8)) < 0.4, 1)) for _ in range(10)]
+        n_edges, n_nodes = sum(map(len, edges)), 80
+        columns = {
+            "node_labels": rng.integers(0, 3, n_nodes),
+            "node_attributes": rng.normal(size=(n_nodes, 2)),
+            "edge_weights": rng.uniform(0.5, 2, n_edges),
+            "edge_labels": rng.integers(0, 3, n_edges),
+            "edge_attributes": rng.normal(size=(n_edges, 2)),
+        }
+        if view != "attributes":
+            del columns["node_attributes"]
+        changed = columns.get(what.replace(" ", "_"))
+        if changed is not None:
+            changed[:] = np.random.default_rng(seed).permutation(changed)
+        counts = [len(part) for part in edges]
+        return gm.GraphBatch.from_edges([8] * 10, counts, np.concatenate(edges), **columns)
+
+    one, other = graphs(1), graphs(2)
+    [chosen] = [v for v in automatic_views(one, 8) if v.name == view]
+    fitted = chosen.transformer.set_params(random_state=0).fit(one)
+    is_used = not np.allclose(fitted.transform(one), fitted.transform(other))
+    assert is_used == (what in seen_by(chosen, one))
+
+
+def test_directions_are_told_and_other_warnings_passed_on():
+    nx = pytest.importorskip("networkx")
+    assert summarise([nx.DiGraph([(0, 1)])]).directed
+    assert not summarise([nx.DiGraph([(0, 1), (1, 0)]), nx.path_graph(2)]).directed
+    labelled = gm.Graph(2, [(0, 1)], node_labels=["a", "b"])
+    with pytest.warns(UserWarning, match="graph 1 has no node labels while others have"):
+        assert summarise([labelled, nx.DiGraph([(0, 1)])]).directed

@@ -167,7 +167,7 @@ def test_graphs_are_written_with_a_target(tmp_path, families, ending):
     ):
         with pytest.raises(ValueError, match=message):
             gm.write_graphs(iter(families.graphs), path, target=target, batch_size=7)
-    with pytest.raises(ValueError, match="target is for graphs in memory: .* by target_column"):
+    with pytest.raises(ValueError, match=r"target is for graphs in memory: .* by target_column"):
         gm.write_graphs(tmp_path / f"0.{ending}", path, target=names)
     with pytest.raises(ValueError, match="errors='skip': use errors='empty'"):
         gm.write_graphs(families, path, target=names, errors="skip")

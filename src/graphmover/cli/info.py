@@ -30,9 +30,10 @@ def info(
     max_smiles: MaxSmiles = None,
     as_json: Json = False,
 ) -> None:
-    """Describe a collection: sizes, labels, components, targets.
+    """Describe a collection: sizes, components, and all that its graphs carry.
 
-    "views" are what GraphVectorizer uses of it.
+    "views" are what GraphVectorizer uses of it. Ids name rows, and targets stand beside them:
+    no vector depends on either.
     """
     from graphmover.datasets.summary import summarise
 
@@ -51,21 +52,48 @@ def info(
 
 
 def _print(summary: Summary) -> None:
+    from graphmover.input_warnings import embedding_of
+
     print(f"graphs            {summary.graphs:,}")
     print(f"nodes             {_words(summary.nodes)}")
     print(f"edges             {_words(summary.edges)}")
     print(f"components        {_words(summary.components)}")
-    print(f"node labels       {summary.node_labels or 'none'}")
-    print(f"node attributes   {summary.node_attributes or 'none'}")
-    print(f"edge weights      {'yes' if summary.edge_weights else 'none'}")
-    print(f"edge labels       {summary.edge_labels or 'none'}")
-    print(f"edge attributes   {summary.edge_attributes or 'none'}")
+    print(f"node labels       {_used(summary.node_labels, 'node labels', summary)}")
+    print(f"node attributes   {_used(summary.node_attributes, 'node attributes', summary)}")
+    print(f"edge weights      {_used(summary.edge_weights, 'edge weights', summary)}")
+    print(f"edge labels       {_used(summary.edge_labels, 'edge labels', summary)}")
+    print(f"edge attributes   {_used(summary.edge_attributes, 'edge attributes', summary)}")
+    print(f"direction         {_DIRECTED if summary.directed else 'none'}")
+    print(f"ids               {_ids(summary)}")
     print(f"target            {_target(summary.target)}")
     print(f"views             {', '.join(summary.views)}")
     for name, sees in summary.views.items():
         print(f"  {name:<15} {sees}")
+    if summary.unused_by_default:
+        unused, blocks = ", ".join(summary.unused_by_default), embedding_of(summary.used)
+        print(f"RandomGraphEmbedding does not use {unused}: --node-embedding {blocks} does")
     print_histogram("nodes per graph", summary.node_histogram)
     print_histogram("degrees", summary.degree_histogram)
+
+
+_DIRECTED = "some edges go one way; they count both ways"
+
+
+def _used(amount: int | bool, what: str, summary: Summary) -> str:
+    """Say how much there is of something, and which views use it."""
+    if not amount:
+        return "none"
+    shown = "yes" if amount is True else f"{amount:,}"
+    return f"{shown}; used by {', '.join(summary.used.get(what, [])) or 'none of the views'}"
+
+
+def _ids(summary: Summary) -> str:
+    """Say how many graphs have ids, and show some."""
+    if not summary.ids:
+        return "none"
+    shown = ", ".join(str(value)[:40] for value in summary.first_ids)
+    more = ", ..." if summary.ids > len(summary.first_ids) else ""
+    return f"{summary.ids:,} ({shown}{more})"
 
 
 def _target(target: dict[str, Any] | None) -> str:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover.graphs.arrays import DirectionWarning
 from graphmover.graphs.batch import GraphBatch
+from graphmover.input_warnings import carries, not_used_by_default
 from graphmover.io.formats import iter_batches
 from graphmover.nodes.labels import label_codes
-from graphmover.views import automatic_views, described
+from graphmover.views import automatic_views, described, seen_by
+
+_CARRIED = ("node labels", "node attributes", "edge weights", "edge labels", "edge attributes")
+_SHOWN_IDS = 3
 
 
 @dataclass
@@ -53,6 +61,12 @@ class Summary:
         How many different labels edges have; 0: none.
     edge_attributes : int
         Numbers per edge.
+    directed : bool
+        Whether any graph had edges in one direction alone; they count in both.
+    ids : int
+        How many graphs have an id.
+    first_ids : list of str or int
+        A few of them.
     target : dict or None
         ``{"classes": {name: graphs}}``, the most frequent first; or for real values
         ``{"least": float, "most": float, "mean": float}``.
@@ -60,6 +74,10 @@ class Summary:
         How many graphs have how many nodes, and how many nodes have how many neighbours.
     views : dict of str to str
         The views that `GraphVectorizer` chooses for the first batch, and what each sees.
+    used : dict of str to list of str
+        What the graphs carry, by the first batch, and the views that use it.
+    unused_by_default : list of str
+        What `RandomGraphEmbedding` does not use of it by default.
     """
 
     graphs: int = 0
@@ -71,10 +89,15 @@ class Summary:
     edge_weights: bool = False
     edge_labels: int = 0
     edge_attributes: int = 0
+    directed: bool = False
+    ids: int = 0
+    first_ids: list[str | int] = field(default_factory=list)
     target: dict[str, Any] | None = None
     node_histogram: dict[str, int] = field(default_factory=dict)
     degree_histogram: dict[str, int] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
+    used: dict[str, list[str]] = field(default_factory=dict)
+    unused_by_default: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary of plain values, for JSON."""
@@ -99,6 +122,27 @@ def summarise(source: Any, **options: Any) -> Summary:
     >>> summary.degree_histogram
     {'0': 1, '1': 4}
     """
+    with _noting_directions() as directions:
+        summary = _summarised(source, **options)
+    summary.directed = bool(directions)
+    return summary
+
+
+@contextmanager
+def _noting_directions() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect the warnings of lost directions, and pass on all others."""
+    directions: list[warnings.WarningMessage] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield directions
+    for warning in caught:
+        if issubclass(warning.category, DirectionWarning):
+            directions.append(warning)
+        else:
+            warnings.warn(warning.message, stacklevel=4)
+
+
+def _summarised(source: Any, **options: Any) -> Summary:
     summary = Summary()
     node_labels: set[int] = set()
     edge_labels: set[int] = set()
@@ -111,10 +155,20 @@ def summarise(source: Any, **options: Any) -> Summary:
         if not summary.graphs:
             views = automatic_views(graphs, n_components=1)
             summary.views = {view.name: described(view, graphs) for view in views}
+            summary.used = {
+                what: [view.name for view in views if what in seen_by(view, graphs)]
+                for what in _CARRIED
+                if carries(graphs, what)
+            }
+            summary.unused_by_default = not_used_by_default(summary.used)
         summary.nodes.add(graphs.node_counts, summary.graphs)
         summary.edges.add(graphs.edge_counts, summary.graphs)
         summary.components.add(_component_counts(graphs), summary.graphs)
         summary.graphs += len(graphs)
+        if graphs.ids is not None:
+            named = [value for value in graphs.ids.tolist() if value is not None]
+            summary.ids += len(named)
+            summary.first_ids += named[: _SHOWN_IDS - len(summary.first_ids)]
         summary.edge_weights |= graphs.edge_weights is not None
         node_labels |= _distinct(graphs.node_labels)
         edge_labels |= _distinct(graphs.edge_labels)

@@ -24,6 +24,10 @@ from graphmover.graphs.columns import (
 )
 
 
+class DirectionWarning(UserWarning):
+    """Directions of edges are lost, or one of two weights."""
+
+
 class Arrays(NamedTuple):
     """The arrays of a `GraphBatch`, which documents them."""
 
@@ -327,6 +331,6 @@ def _warn_if_one_way(
         warnings.warn(
             f"directed graphs are made undirected (the first is graph {index}): an edge in "
             f"either direction counts, and of two weights the larger",
-            UserWarning,
+            DirectionWarning,
             stacklevel=5,
         )

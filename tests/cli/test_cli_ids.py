@@ -1,0 +1,189 @@
+"""Ids, bad graphs and existing outputs on the command line, as a user meets them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphmover as gm
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("rdkit")
+pytest.importorskip("pyarrow")
+
+COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
+SMALL = ["--sampling", "anchor", "-r", "4", "-q"]
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], check=False, capture_output=True, text=True, **options
+    )
+
+
+@pytest.fixture
+def molecules(tmp_path):
+    path = tmp_path / "x.smi"
+    path.write_text("CCO ethanol\nC1CC broken\nCC ethane\n\nc1ccccc1 benzene\n[ open\nCN\n")
+    return path
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_one_bad_molecule_does_not_lose_the_run(molecules, tmp_path):
+    answer = run("embed", "x.smi", "-o", "z.csv", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 1 and "x.smi, line 2: RDKit cannot read" in answer.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["x.smi"]
+    answer = run("embed", "x.smi", "-o", "z.csv", "--errors", "skip", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 0
+    assert answer.stderr.count("2 graphs could not be read and have been left out") == 1
+    assert "see z.csv.skipped.csv" in answer.stderr
+    assert [row["id"] for row in table(tmp_path / "z.csv")] == ["ethanol", "ethane", "benzene", ""]
+    skipped = table(tmp_path / "z.csv.skipped.csv")
+    assert [(row["position"], row["id"]) for row in skipped] == [("2", "broken"), ("6", "open")]
+    assert skipped[0]["reason"] == "RDKit cannot read the SMILES 'C1CC'"
+    answer = run("embed", "x.smi", "-o", "e.csv", "--errors", "empty", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 0
+    rows = table(tmp_path / "e.csv")
+    assert [row["id"] for row in rows][1:4] == ["broken", "ethane", "benzene"] and len(rows) == 6
+    assert {float(value) for key, value in rows[1].items() if key != "id"} == {0.0}
+    answer = run("embed", "x.smi", "-o", "e.npy", "--errors", "drop", cwd=tmp_path)
+    assert answer.returncode == 2 and "--errors" in answer.stderr
+
+
+def test_a_fitted_model_reads_by_the_same_rules(molecules, tmp_path):
+    answer = run("fit", "x.smi", "-m", "m.npz", "--errors", "skip", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 0 and "2 graphs could not be read" in answer.stderr
+    options = ["-m", "m.npz", "--errors", "skip", "-q"]
+    answer = run("embed", "x.smi", "-o", "z.parquet", *options, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    import pyarrow.parquet as pq
+
+    assert pq.read_table(tmp_path / "z.parquet")["id"].to_pylist()[:2] == ["ethanol", "ethane"]
+    answer = run("embed", "x.smi", "-o", "-", *options, cwd=tmp_path)
+    assert answer.stdout.splitlines()[1].startswith("ethanol,")
+    assert "2 graphs could not be read and have been left out (the first" in answer.stderr
+    answer = run("embed", "x.smi", "-o", "z.jsonl", *options, "--json", cwd=tmp_path)
+    assert json.loads(answer.stdout)["graphs"] == 4
+    first = json.loads((tmp_path / "z.jsonl").read_text().splitlines()[0])
+    assert list(first) == ["id", "vector"] and first["id"] == "ethanol"
+
+
+def test_targets_and_ids_by_name(tmp_path):
+    (tmp_path / "x.csv").write_text("key,smiles,active\n7,CCO,yes\n8,CC,no\n9,CN,yes\n")
+    named = ["--id-column", "key", "--target-column", "active"]
+    answer = run("embed", "x.csv", "-o", "z.csv", *named, *SMALL, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    rows = table(tmp_path / "z.csv")
+    assert next(iter(rows[0])) == "id" and list(rows[0])[-1] == "target"
+    assert [(row["id"], row["target"]) for row in rows] == [("7", "yes"), ("8", "no"), ("9", "yes")]
+    assert run("convert", "x.csv", "x.parquet", *named, cwd=tmp_path).returncode == 0
+    back = gm.read_graphs(tmp_path / "x.parquet")
+    assert back.ids.tolist() == [7, 8, 9] and back.target.tolist() == ["yes", "no", "yes"]
+    answer = run("embed", "x.csv", "-o", "y.csv", "--id-column", "nokey", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 1 and "there is no column 'nokey'" in answer.stderr
+
+
+def test_existing_files_are_replaced_only_by_force(molecules, tmp_path):
+    commands = [
+        ["embed", "x.smi", "-o", "z.npy", "--errors", "skip", *SMALL],
+        ["convert", "x.smi", "x.jsonl", "--errors", "skip", "-q"],
+        ["fit", "x.smi", "-m", "m.npz", "--errors", "skip", *SMALL],
+    ]
+    for command, output in zip(commands, ("z.npy", "x.jsonl", "m.npz"), strict=True):
+        (tmp_path / output).write_text("precious")
+        answer = run(*command, cwd=tmp_path)
+        assert answer.returncode == 1
+        assert f"{output} exists: pass --force to replace it, or name another" in answer.stderr
+        assert (tmp_path / output).read_text() == "precious"
+        answer = run(*command, "--force", cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+        assert (tmp_path / output).read_bytes() != b"precious"
+
+
+def test_converting_lists_bad_graphs_too(molecules, tmp_path):
+    answer = run("convert", "x.smi", "x.parquet", "--errors", "skip", cwd=tmp_path)
+    assert answer.returncode == 0 and "4 graphs -> x.parquet" in answer.stderr
+    assert [row["id"] for row in table(tmp_path / "x.parquet.skipped.csv")] == ["broken", "open"]
+    assert gm.read_graphs(tmp_path / "x.parquet").ids.tolist()[:2] == ["ethanol", "ethane"]
+
+
+def test_info_lists_what_a_source_carries(molecules, tmp_path):
+    answer = run("info", "x.smi", "--errors", "skip", cwd=tmp_path)
+    assert "\nids               3 (ethanol, ethane, benzene)\n" in answer.stdout
+    assert "\nnode labels       3; used by labels, counts, structure\n" in answer.stdout
+    assert "\nedge labels       2; used by labels, counts\n" in answer.stdout
+    assert "\ndirection         none\n" in answer.stdout
+    assert "RandomGraphEmbedding does not use edge labels: --node-embedding " in answer.stdout
+    summary = json.loads(run("info", "x.smi", "--json", "--errors", "skip", cwd=tmp_path).stdout)
+    assert (summary["graphs"], summary["ids"], summary["directed"]) == (4, 3, False)
+    assert summary["used"]["edge labels"] == ["labels", "counts"]
+    line = (
+        '{"directed": true, "nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}]}'
+    )
+    (tmp_path / "x.jsonl").write_text(line)
+    answer = run("info", "x.jsonl", cwd=tmp_path)
+    assert "\ndirection         some edges go one way; they count both ways\n" in answer.stdout
+    assert "warning" not in answer.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_killed_run_has_the_same_rows_and_list(tmp_path):
+    lines = [f"{'C' * (1 + i % 30)}{'(' if i % 7 == 3 else 'O'} m{i}" for i in range(3000)]
+    (tmp_path / "x.smi").write_text("\n".join(lines))
+    fitted = ["fit", "x.smi", "-m", "m.npz", "--errors", "skip", "--fit-graphs", "50", *SMALL]
+    assert run(*fitted, cwd=tmp_path).returncode == 0
+    command = ["embed", "x.smi", "-m", "m.npz", "--errors", "skip", "-q", "--batch-size", "40"]
+    assert run(*command, "-o", "whole.csv", cwd=tmp_path).returncode == 0
+    process = subprocess.Popen(
+        [*COMMAND, *command, "-o", "z.csv"], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    journal = tmp_path / "z.csv.part" / "journal.json"
+    for _ in range(3000):
+        if journal.exists() or process.poll() is not None:
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert journal.exists() and not (tmp_path / "z.csv").exists()
+    assert run(*command, "-o", "z.csv", cwd=tmp_path).returncode == 0
+    for ending in ("", ".skipped.csv"):
+        written, expected = (tmp_path / f"{name}.csv{ending}" for name in ("z", "whole"))
+        assert written.read_bytes() == expected.read_bytes()
+    assert len(table(tmp_path / "z.csv.skipped.csv")) == len(range(3, 3000, 7))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "m.npz",
+        "whole.csv",
+        "whole.csv.skipped.csv",
+        "x.smi",
+        "z.csv",
+        "z.csv.skipped.csv",
+    ]
+
+
+def test_molecules_of_the_nci(tmp_path):
+    import rdkit
+
+    path = Path(rdkit.__file__).parent / "Data" / "NCI" / "first_5K.smi"
+    if not path.exists():
+        pytest.skip("this RDKit comes without data")
+    answer = run("embed", path, "-o", "z.npz", "--errors", "skip", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    with np.load(tmp_path / "z.npz") as arrays:
+        vectors, ids = arrays["vectors"], arrays["id"]
+    skipped = table(tmp_path / "z.npz.skipped.csv")
+    titles = [int(line.split()[1]) for line in path.read_text().splitlines()]
+    bad = {int(row["id"]) for row in skipped}
+    assert 0 < len(bad) < 100 and len(vectors) == len(titles) - len(bad)
+    assert ids.tolist() == [title for title in titles if title not in bad]
+    assert [titles[int(row["position"]) - 1] for row in skipped] == [int(r["id"]) for r in skipped]
