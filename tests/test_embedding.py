@@ -216,7 +216,7 @@ def test_parameters_out_of_range_are_named_in_fit_not_before(parameters, message
         model.fit([path(3)])
 
 
-@pytest.mark.parametrize("bad", [[], None, "graph", 5, [None], [[0, 1]], {"a": 1}, [path(3), "x"]])
+@pytest.mark.parametrize("bad", [None, "graph", 5, [None], [[0, 1]], {"a": 1}, [path(3), "x"]])
 def test_bad_graphs_are_refused_everywhere(bad, graphs):
     model = embedding(use_node_labels=False).fit(graphs)
     for method in (model.transform, model.distances, model.kernel, embedding().fit):

@@ -774,7 +774,7 @@ def test_all_formats_agree(drawn):
         ("x.parquet", r"gm.read_graphs\(path\).graphs, or pass it to transform_to$"),
         (Path("x.parquet"), r"gm.read_graphs\(path\).graphs, or pass it to transform_to$"),
         (["x.parquet"], r"gm.read_graphs\(path\).graphs, or pass it to transform_to$"),
-        (gm.make_graph_families(60, random_state=0), "of a Dataset: data.graphs$"),
+        ([gm.make_graph_families(60, random_state=0)], "of a Dataset: data.graphs$"),
     ],
 )
 def test_what_holds_graphs_but_is_none_gets_a_hint(source, hint):

@@ -473,6 +473,12 @@ def test_strange_targets_of_format_1_give_a_clear_error(model, data, tmp_path, l
 
 def test_targets_that_files_cannot_hold_are_named(model, data, tmp_path):
     for target in (np.array([b"x"] * 60), np.zeros(60, "M8[s]"), np.zeros(60, complex)):
+        with pytest.raises(
+            TypeError, match=r"target is an array of .*, expected numbers or string"
+        ):
+            gm.Dataset("x", data.graphs, target)
+    for value in (b"x", 1j, object()):
+        target = np.array([value] * 60, dtype=object)
         with pytest.raises(TypeError, match=r"targets must be numbers or strings, got an array of"):
             model.transform_to(gm.Dataset("x", data.graphs, target), tmp_path / "z.csv")
     with pytest.raises(ValueError, match=r"z\.npz: an \.npz file holds 64-bit numbers or strings"):

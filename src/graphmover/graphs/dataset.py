@@ -127,7 +127,7 @@ def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
         array = np.asarray(target)
     except ValueError:
         raise ValueError("target has rows of different lengths") from None
-    if array.dtype.kind not in "biufOUS":
+    if array.dtype.kind not in "biufOU":
         raise TypeError(f"target is an array of {array.dtype}, expected numbers or strings")
     if array.ndim not in (1, 2) or n_graphs not in (None, len(array)):
         graphs = "the graphs" if n_graphs is None else f"{n_graphs} graphs"
