@@ -23,6 +23,7 @@ HERE = Path(__file__).parents[1] / "src"
 
 WORKER = """
 import json, sys, tempfile, time
+from pathlib import Path
 import numpy as np
 import graphmover as gm
 
@@ -46,7 +47,9 @@ def distances(name):
 
 def streaming(name):
     model = models[name, 64]
-    model.transform_to(data[name], f"{folder}/{name}.npy", batch_size=500, resume=False)
+    output = Path(folder, f"{name}.npy")
+    output.unlink(missing_ok=True)  # older versions know no overwrite
+    model.transform_to(data[name], output, batch_size=500, resume=False)
 
 tasks = {}
 for name in data:

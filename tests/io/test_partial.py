@@ -79,7 +79,7 @@ sys.stdin.readline()
 output, end, outcomes = sys.argv[2], time.monotonic() + 3, []
 while time.monotonic() < end:
     try:
-        model.transform_to(data, output, batch_size=25)
+        model.transform_to(data, output, batch_size=25, overwrite=True)
         with open(output, "rb") as file:
             outcomes.append(hashlib.sha256(file.read()).hexdigest())
     except ValueError as error:

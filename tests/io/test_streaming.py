@@ -285,7 +285,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     for times in (1, 4):
         source = tmp_path / f"{times}.parquet"
         gm.write_graphs(itertools.chain(*[families.graphs] * times), source, batch_size=250)
-        arguments = [str(tmp_path / "model.npz"), str(source), str(tmp_path / "z.npy")]
+        arguments = [str(tmp_path / "model.npz"), str(source), str(tmp_path / f"{times}.npy")]
         answer = subprocess.check_output([sys.executable, "-c", program, *arguments])
         peaks.append(int(answer))
     vectors = 3 * 1_000 * 1024 * 8 / 1024
