@@ -357,7 +357,9 @@ def test_the_vectorizer_is_the_default(tu_folder, tmp_path):
     assert (model.n_components, model.random_state) == (1024, 0)
     expected = gm.GraphVectorizer(random_state=0).fit_transform(graphs)
     for options in (["-m", "m.npz"], ["-m", "new.npz"], []):
-        answer = run("embed", str(tu_folder), "-q", "-o", "z.npy", *options, cwd=tmp_path)
+        answer = run(
+            "embed", str(tu_folder), "-q", "-o", "z.npy", "--force", *options, cwd=tmp_path
+        )
         assert answer.returncode == 0, answer.stderr
         assert (np.load(tmp_path / "z.npy") == expected).all()
     assert (gm.GraphVectorizer.load(tmp_path / "new.npz").transform(graphs) == expected).all()

@@ -270,6 +270,9 @@ def test_targets_that_cannot_be_used_are_bad_graphs(tmp_path):
     assert "has the target 'text', but graph 0 has 1" in skipped[0].reason
     data = gm.read_graphs(path, errors="empty", skipped=[])
     assert data.graphs.node_counts.tolist() == [1, 0, 3, 0, 0]
+    path.write_text("\n".join(json_line(n, target=t) for n, t in enumerate([{}, "a", "b"], 1)))
+    data = gm.read_graphs(path, errors="empty", skipped=[])
+    assert data.target.tolist() == [None, "a", "b"] and data.graphs.node_counts[1] == 2
     table = {"neighbours": [[[]], [[]]], "target": [1, None]}
     pq.write_table(pa.table(table), tmp_path / "x.parquet")
     with pytest.raises(ValueError, match="graph 1: the target is null"):

@@ -166,6 +166,7 @@ def test_attributes_in_json_lines(tmp_path):
     assert listed(gm.read_graphs(path)) == ["a", "b", "3", None]
     path.write_text(lines[1])
     assert listed(gm.read_graphs(path, id_column="name")) == ["b"]
+    assert listed(gm.read_graphs(path, target_column="name")) is None
     path.write_text("\n".join(lines))
     with pytest.raises(ValueError, match=r"x.jsonl, line 1: the graph has no attribute 'name'"):
         gm.read_graphs(path, id_column="name")

@@ -59,6 +59,16 @@ def one_long_target(path, n=9_300):
     return parquet(path, neighbours=empty_graphs(n), target=texts)
 
 
+def long_ids(path, n=1_000_000, name="id"):
+    texts = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), ["x" * 2000])
+    return parquet(path, neighbours=empty_graphs(n), **{name: texts})
+
+
+def one_long_id(path, n=9_300):
+    texts = pa.array(["x" * 1_000_000] + ["y"] * (n - 1))
+    return parquet(path, neighbours=empty_graphs(n), id=texts)
+
+
 def long_labels(path, n=5_000):
     labels = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), ["x" * 1_000_000])
     nodes = lists(np.zeros(n + 1), pa.array([], pa.int32()))
@@ -103,6 +113,9 @@ def test_small_files_take_less_than_a_gigabyte(tmp_path):
         "nodes.parquet": empty_lists,
         "targets.parquet": long_targets,
         "target.parquet": one_long_target,
+        "ids.parquet": long_ids,
+        "names.parquet": lambda path: long_ids(path, name="name"),
+        "id.parquet": one_long_id,
         "labels.parquet": long_labels,
         "prefixes.parquet": prefixes,
         "nulls.parquet": null_vectors,

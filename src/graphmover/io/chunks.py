@@ -131,8 +131,8 @@ def _with_usable_targets(records: Iterable[Record]) -> Iterator[Record]:
     for record in records:
         problem = None
         if record.target is not None:
-            like = record.target if like is None else like
-            problem = _target_problem(record.target, like)
+            problem = _target_problem(record.target, record.target if like is None else like)
+            like = record.target if like is None and problem is None else like
         if problem is None or record.error is not None:
             yield record
         else:

@@ -171,6 +171,8 @@ class FilesMixin:
         def rows_of(batch: GraphBatch, first: int) -> Floats:
             nonlocal n_empty
             n_empty += int((batch.node_counts == 0).sum())
+            if known is not None and first + len(batch) > len(known):
+                raise ValueError(f"{source} has more graphs than when it was read for fitting")
             if known is not None:
                 return known[first : first + len(batch)]
             return self._features_of_batch(batch, unknown)

@@ -138,7 +138,8 @@ def iter_batches(
         return _slices(source, batch_size)
     if isinstance(source, GraphBatch) or converter_of(type(source)) is not None:
         return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
-    how = Reading(batch_size, None, None, Limit(Path()), bad)
+    no_file = Limit(Path(os.devnull))  # what is in memory is not limited
+    how = Reading(batch_size, None, None, no_file, bad)
     return _reporting(_from_iterable(source, how), bad)
 
 

@@ -127,8 +127,8 @@ def id_of(attributes: dict[str, Any], how: Reading) -> str | int | None:
     Raises a ValueError if the one that was asked for is missing or cannot be an id.
     """
     if how.id_column is None:
-        found = [attributes[name] for name in ID_NAMES if is_id(attributes.get(name))]
-        return next(iter(found), None)
+        names = [name for name in ID_NAMES if name != how.target_column]
+        return next((attributes[name] for name in names if is_id(attributes.get(name))), None)
     value = attributes.get(how.id_column)
     if not is_id(value) and how.bad.are_raised:
         raise ValueError(
