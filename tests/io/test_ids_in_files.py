@@ -52,7 +52,7 @@ def test_what_is_written_is_read(tmp_path_factory, ending, ids, batch_size):
     assert listed(gm.GraphBatch.concatenate(parts)) == ids
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ids=IDS, batch_size=st.integers(1, 9))
 def test_every_output_has_them(model, tmp_path_factory, ids, batch_size):
     folder = tmp_path_factory.mktemp("outputs")
@@ -309,6 +309,33 @@ def test_one_long_id_does_not_set_the_size_of_all(model, tmp_path):
     assert len(data.ids[-1]) == 1_000_000 and listed(data) == listed(again)
     assert list(np.load(tmp_path / "z.npz")) == ["vectors"]
     assert peak < 300e6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extension", ["csv", "parquet", "jsonl"])
+def test_ids_of_all_graphs_are_never_in_memory_at_once(tmp_path, extension):
+    """Ids of 100 characters take 40 MB for 240,000 graphs more."""
+    from graphmover.io.streaming import write_rows
+
+    def batches(n_graphs):
+        for start in range(0, n_graphs, 5_000):
+            ids = [f"{'x' * 100}{i}" for i in range(start, start + 5_000)]
+            yield gm.Dataset("x", graph[np.zeros(5_000, int)].with_ids(ids))
+
+    graph, peaks = gm.GraphBatch.from_edges([1], [0], []), []
+    for n_graphs in (60_000, 300_000):
+        output = tmp_path / f"{n_graphs}.{extension}"
+        tracemalloc.start()
+        write_rows(
+            batches(n_graphs),
+            lambda batch, _: np.ones((len(batch), 1)),
+            output,
+            names=np.array(["x"]),
+            model="m",
+        )
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 10e6
 
 
 ESTIMATORS = [

@@ -23,6 +23,8 @@ from graphmover.io.partial import Ids, PartialRows
 
 #: Entries held in memory while committed rows are converted to the output: about 16 MB.
 _CHUNK_ENTRIES = 2_000_000
+#: Ids held in memory, where rows are short.
+_CHUNK_IDS = 50_000
 #: Targets of an .npz file may take 1 GB, or this many bytes for each character that they have.
 _BYTES_PER_CHARACTER = 100
 
@@ -179,6 +181,8 @@ class Rows(NamedTuple):
 def _chunks(part: PartialRows, target: NDArray[Any] | None, ids: Ids | None) -> Iterator[Rows]:
     """Yield the committed rows in chunks."""
     step = max(1, _CHUNK_ENTRIES // part.n_columns)
+    if ids is not None:
+        step = min(step, _CHUNK_IDS)
     file = part.finish_vectors()
     np.lib.format.read_magic(file)
     np.lib.format.read_array_header_1_0(file)
