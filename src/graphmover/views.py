@@ -16,7 +16,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import carries
 from graphmover.nodes.labels import label_codes
 from graphmover.nodes.masses import node_degrees
-from graphmover.nodes.registry import named_blocks
+from graphmover.nodes.registry import OF_ATTRIBUTES, named_blocks
 from graphmover.sizes import GraphSizes
 
 #: One-hot columns only up to this many labels; more are compared by refinement alone.
@@ -98,7 +98,7 @@ def seen_by(view: View, batch: GraphBatch) -> set[str]:
     along = refines and embedding.use_edge_labels is not False
     uses = {
         "node labels": refines or "labels" in blocks,
-        "node attributes": "attributes" in blocks,
+        "node attributes": not blocks.isdisjoint(OF_ATTRIBUTES),
         "edge weights": points == "laplacian" or embedding.smoothing > 0,
         "edge labels": along or "edges" in blocks,
         "edge attributes": "edges" in blocks,

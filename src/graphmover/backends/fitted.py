@@ -11,6 +11,7 @@ from graphmover.backends.rows import distances_of_graphs, distances_of_nodes
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.registry import OF_ATTRIBUTES
 from graphmover.transport.ground import (
     Ground,
     GroundDistance,
@@ -90,7 +91,7 @@ class DistancesToRandomGraphs:
         """Raise ValueError if graphs lack what the model was fitted with."""
         blocks = {block.name for block in self.recipe.blocks or ()}
         labels = self.recipe.use_node_labels or "labels" in blocks
-        attributes = not blocks.isdisjoint(("attributes", "ranked-attributes"))
+        attributes = not blocks.isdisjoint(OF_ATTRIBUTES)
         edges = self.recipe.use_edge_labels
         for what, argument, is_used, values, size in (
             ("node labels", "node_label", labels, batch.node_labels, batch.n_nodes),

@@ -201,6 +201,10 @@ NODE_EMBEDDINGS: dict[str, Method] = {
 }
 
 
+#: The methods that need node attributes.
+OF_ATTRIBUTES = frozenset({"attributes", "ranked-attributes"})
+
+
 def named_blocks(node_embedding: object) -> tuple[tuple[str, float], ...]:
     """Return the methods whose columns stand side by side, with their weights.
 
