@@ -68,7 +68,7 @@ from graphmover.transport.ground import default_ground_distance
 from graphmover.transport.side import add_unmatched
 
 #: The most sinks of each compiled copy of `few_sinks`, and the vector width of the other solvers.
-_WIDTHS = (8, 16, 32)
+_WIDTHS = (8, 16, 32, 64)
 _BLOCK = 8
 
 #: With more than 32 sinks, paths are faster than the network simplex where there are more than this

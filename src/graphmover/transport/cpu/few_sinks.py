@@ -272,7 +272,7 @@ def _find_shortest_paths(lanes, m, s):
     Return how many relaxations it took.
     """
     relaxed = 0
-    real = (1 << m) - 1
+    real = bits(numbers(lanes) < splat(lanes, m))
     excess = load(lanes, s.deficit, 0) < splat(lanes, 0)
     start = load(lanes, s.price, 0) | numbers(lanes)
     paths = select(excess, start, splat(lanes, INFINITE))
