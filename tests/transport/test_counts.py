@@ -31,7 +31,19 @@ def assert_equal_to_linear_programme(x, y, ground=GROUND):
 @pytest.mark.parametrize("most_x, most_y", [(1, 1), (9, 1), (1, 9), (3, 3)])
 @pytest.mark.parametrize(
     "n, m",
-    [(20, 6), (9, 8), (8, 8), (16, 16), (40, 30), (33, 32), (32, 32), (50, 40), (40, 40), (90, 36)],
+    [
+        (20, 6),
+        (9, 8),
+        (8, 8),
+        (16, 16),
+        (40, 30),
+        (33, 32),
+        (32, 32),
+        (50, 40),
+        (40, 40),
+        (90, 36),
+        (80, 70),
+    ],
 )
 def test_every_solver_equals_the_linear_programme(n, m, most_x, most_y):
     """With a further source or sink on either side, also where it needs one lane more."""

@@ -45,7 +45,7 @@ def problem(rng, kind, n, m, most_mass=1000):
 def by_paths(x, y):
     """The distance that augmenting paths find; NaN if they give up."""
     sides = [engine.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
-    solver, width = (few_sinks, 32) if len(y.points) <= 32 else (many_sinks, 8)
+    solver, width = (few_sinks, 64) if len(y.points) <= 64 else (many_sinks, 32)
     pairs, out = Pairs(np.array([0]), np.array([len(x.points) + 1]), False), np.empty((1, 1))
     ground = engine.rule_of(None, x.n_dimensions)
     solver.distances((0,) * width, pairs, ground, *sides, False, out)

@@ -18,13 +18,13 @@ k, for C_ik - C_ij. So the residual graph needs only m nodes, and its arcs are t
 When a source arrives at j, one vector minimum updates row j; when one has left, the sources at j
 are scanned again.
 
-A phase. First, shortest paths from all excess sinks together: by Bellman-Ford for at most 32 sinks
-(`few_sinks.py`), where a row of the residual graph is one vector in registers and a relaxation an
-addition and a minimum; by Dijkstra's algorithm for more (`many_sinks.py`). The low bits of a length
-hold the path itself, so that the minimum keeps the tree too, and of equally short paths the one
-with the fewest arcs: short paths seldom get in each other's way. Then each deficit sink draws along
-its path what that can carry; it may, since all arcs of the tree have a reduced cost of zero. Then
-rows that have lost a source are scanned again.
+A phase. First, shortest paths from all excess sinks together, by Bellman-Ford. For at most 64
+sinks (`few_sinks.py`) a row of the residual graph is one vector in registers, and a relaxation an
+addition and a minimum; for more (`many_sinks.py`) the shorter paths go first. The low bits of a
+length hold the path itself, so that the minimum keeps the tree too, and of equally short paths the
+one with the fewest arcs: short paths seldom get in each other's way. Then each deficit sink draws
+along its path what that can carry; it may, since all arcs of the tree have a reduced cost of zero.
+Then rows that have lost a source are scanned again.
 
 Why it ends. The first augmentation of a phase carries at least one unit, for the sources on its
 path have flow, its root has excess and its end a deficit; no excess ever grows; and all are
@@ -38,11 +38,13 @@ cost to anyone, and the solvers see an ordinary problem (`problem.py`).
 Giving up. On some problems paths get in each other's way, and most carry little: sources on one
 line and sinks on another that crosses it, for one. So the solvers count the rows of costs and arcs
 that they read, and give a problem up, with the distance NaN, when they have read more than easy
-problems of its size need. The network simplex (`simplex.py`) then solves it from the beginning. A
-count, unlike a clock, makes the same choice for a pair every time.
+problems of its size need, or with more than 32 sinks when nearly all sources have the same cheapest
+ones. The network simplex (`simplex.py`) then solves it from the beginning. A count, unlike a clock,
+makes the same choice for a pair every time.
 
-Large problems. With more than 32 sinks, the network simplex takes a problem at once if there are at
-most twice as many sources, or very many.
+Large problems. With more than 64 sinks, the network simplex takes a problem at once if it has very
+many arcs; with more than 128, also if masses do not consist of few units: then many paths carry
+little, and the number of phases grows with that of the sinks.
 
 Many sources. While n is much larger than m, the problem is coarsened: every second source is
 solved first, and so on down. The prices found there start the larger problem, in which few sources
@@ -69,12 +71,10 @@ from graphmover.transport.side import add_unmatched
 
 #: The most sinks of each compiled copy of `few_sinks`, and the vector width of the other solvers.
 _WIDTHS = (8, 16, 32, 64)
-_BLOCK = 8
+_BLOCK = 32
 
-#: With more than 32 sinks, paths are faster than the network simplex where there are more than this
-#: many sources per sink, and at most this many arcs.
-_BALANCED = 2
-_MOST_ARCS = 1 << 16
+#: With more sinks, paths are tried where there are at most this many arcs.
+_MOST_ARCS = 1 << 18
 
 __all__ = ["distances", "plan", "prepare"]
 
@@ -116,8 +116,7 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
     fewest = m if ties else m + 1
     below = np.full_like(m, n.max(initial=0) + 1)
-    unbalanced = np.clip(_BALANCED * m + 1, fewest, below)
-    large = np.clip(_MOST_ARCS // np.maximum(m, 1) + 1, unbalanced, below)
+    large = np.clip(_MOST_ARCS // np.maximum(m, 1) + 1, fewest, below)
 
     def run(solver, width, chosen, fewest, below, given_up=False):
         below = np.where(chosen, below, fewest)
@@ -129,8 +128,7 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     for width in _WIDTHS:
         run(_few_sinks, width, (above < most) & (most <= width), fewest, below)
         above = width
-    run(_many_sinks, _BLOCK, most > above, unbalanced, large)
-    run(_simplex, _BLOCK, most > above, fewest, unbalanced)
+    run(_many_sinks, _BLOCK, most > above, fewest, large)
     run(_simplex, _BLOCK, most > above, large, below)
     if np.isnan(out).any():
         run(_simplex, _BLOCK, m > 0, fewest, below, given_up=True)
@@ -146,7 +144,7 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
     out = np.empty((len(points), len(sink_points)))
     cost = nan
-    if _BALANCED * len(sink_points) < len(points) and out.size <= _MOST_ARCS:
+    if out.size <= _MOST_ARCS:
         cost = _run(_many_sinks.plan, _BLOCK, rule, sources, sinks, out)
     if isnan(cost):
         cost = _run(_simplex.plan, _BLOCK, rule, sources, sinks, out)

@@ -1,4 +1,4 @@
-"""The solver for at most W sinks, W <= 32: a row of the residual graph is one vector.
+"""The solver for at most W sinks, W <= 64: a row of the residual graph is one vector.
 
 `engine.py` explains the method. Prices, path lengths and integer costs carry low bits: in a path
 they hold its number of arcs and its last parent, in a cost and a price they are zero.
@@ -24,7 +24,15 @@ from graphmover.transport.cpu.lanes import (
     splat,
     store,
 )
-from graphmover.transport.cpu.problem import INFINITE, Costs, Scaling, Sinks, fill_costs
+from graphmover.transport.cpu.problem import (
+    AT_A_TIME,
+    INFINITE,
+    SINKS,
+    Costs,
+    Scaling,
+    Sinks,
+    fill_costs,
+)
 from graphmover.transport.cpu.residual import (
     along_paths,
     append_member,
@@ -43,12 +51,12 @@ _COST_BITS = 60 - _LOW_BITS
 #: A sample of half the sources is solved first while it has this many times as many as sinks.
 _COARSE = 16
 
-#: The costs of this many sources are computed at a time.
-_AT_A_TIME = 64
-
 #: How many numbers may be read, in rows of costs and arcs, for each source and sink before the
 #: problem is given up.
 _PATIENCE = 256
+
+#: With more sinks, problems are given up at once where sources crowd at a few of them.
+_FEW = 32
 
 State = namedtuple(
     "State",
@@ -166,6 +174,8 @@ def _solve_sample(lanes, p, step, reach, units, s):
             s.deficit[k] = 0
             s.price[k] = 0
         settled = _assign(lanes, p, step, reach, units, s)
+        if m > _FEW and reach == INFINITE and p.further != SINKS and _is_crowded(m, s):
+            s.patience[0] = -1
         moved = _price_movement(m, s) if _balance(lanes, m, s) else INFINITE
         if moved < reach or reach == INFINITE or s.patience[0] < 0:
             _start_prices_at_zero(m, s)
@@ -196,9 +206,9 @@ def _assign(lanes, p, step, reach, units, s):
         store(s.arc_cost, j * stride, splat(lanes, INFINITE))
     i, node = 0, first
     while node < last:
-        stop = min(node + step * _AT_A_TIME, last)
+        stop = min(node + step * AT_A_TIME, last)
         row = i * stride
-        fill_costs(lanes, p, range(node, stop, step), sinks, 0, scaling, costs, row)
+        fill_costs(lanes, p, range(node, stop, step), sinks, scaling, costs, row)
         while node < stop:
             here = load(lanes, s.integer_cost, row)
             reduced = (here - prices) | numbers(lanes)
@@ -220,6 +230,20 @@ def _assign(lanes, p, step, reach, units, s):
             row += stride
             node += step
     return settled
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _is_crowded(m, s):
+    """Whether nearly all sources have the same few cheapest sinks.
+
+    On lines that cross, for one: there paths get in each other's way, and the network simplex
+    starts near the optimum.
+    """
+    missing = wanted = 0
+    for k in range(m):
+        missing += max(s.deficit[k], 0)
+        wanted += s.sample_demand[k]
+    return missing > wanted - wanted // 8
 
 
 @njit(**JIT_INLINE)

@@ -15,32 +15,33 @@ Rule = namedtuple("Rule", ["floor", "per_label", "partial"])
 @njit(**JIT_INLINE)
 def distances_to_sinks(lanes, p, i, sinks, block):
     """The distances of node i to one block of sinks."""
-    square = splat(lanes, 0.0)
-    for c in range(p.points.shape[1]):
+    square, d = splat(lanes, 0.0), p.points.shape[1]
+    for c in range(d):
         here = splat(lanes, p.points[i, c])
-        difference = here - load(lanes, sinks.coordinates, c * sinks.stride + block)
+        difference = here - load(lanes, sinks.coordinates, block * d + c * len(lanes))
         square = square + difference * difference
     distance = square_root(square)
     n_labels, zero = p.labels.shape[1], splat(lanes, 0.0)
     if n_labels and p.ground.floor > 0:
         floor = zero
         for c in range(n_labels):
-            same = _have_label(lanes, p.labels[i, c], sinks, c, block)
+            same = _have_label(lanes, p, i, c, sinks, block)
             floor = select(same, floor, splat(lanes, p.ground.floor))
         distance = select(distance < floor, floor, distance)
     if n_labels and p.ground.per_label > 0:
         differing = zero
         for c in range(n_labels):
-            same = _have_label(lanes, p.labels[i, c], sinks, c, block)
+            same = _have_label(lanes, p, i, c, sinks, block)
             differing = differing + select(same, zero, splat(lanes, 1.0))
         distance = distance + differing * splat(lanes, p.ground.per_label)
     return distance
 
 
 @njit(**JIT_INLINE)
-def _have_label(lanes, label, sinks, c, block):
-    """The sinks that have this label in column c."""
-    return load(lanes, sinks.labels, c * sinks.stride + block) == splat(lanes, label)
+def _have_label(lanes, p, i, c, sinks, block):
+    """The sinks that have the label of node i in column c."""
+    label, n_labels = p.labels[i, c], p.labels.shape[1]
+    return load(lanes, sinks.labels, block * n_labels + c * len(lanes)) == splat(lanes, label)
 
 
 @njit(**JIT_INLINE)

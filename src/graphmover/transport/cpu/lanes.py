@@ -190,7 +190,7 @@ def truncate(_, lanes):
 
 @intrinsic
 def bits(_, mask):
-    """A mask as the bits of an int64 (at most 63 lanes)."""
+    """A mask as the bits of an int64 (at most 64 lanes)."""
 
     def codegen(context, builder, signature, arguments):
         return builder.zext(builder.bitcast(arguments[0], ir.IntType(mask.width)), _INT64)

@@ -1,7 +1,12 @@
-"""The solver for more than 32 sinks and more sources: rows are blocks of vectors in memory.
+"""The solver for more than 64 sinks: rows are blocks of vectors in memory.
 
-The method is that of `few_sinks.py`, with Dijkstra's algorithm for the paths: rounds over all
-sinks no longer fit registers.
+The method is that of `few_sinks.py`, but rounds over all sinks no longer fit registers. So a round
+goes on only from the sinks with the shortest paths among those that have become shorter, in between
+Bellman and Ford, who would go on from all of them, and Dijkstra, who would take the very shortest;
+and no path goes on that is longer than all those to a deficit.
+
+Paths are fewer where masses consist of few units, as between graphs of as many nodes of equal mass.
+Otherwise, with many sinks, the problem is given up at once.
 """
 
 from __future__ import annotations
@@ -12,12 +17,25 @@ from math import nan
 import numpy as np
 
 from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION, njit
-from graphmover.transport.cpu.lanes import JIT_INLINE, load, minimum, select, splat, store
+from graphmover.transport.cpu.lanes import (
+    JIT_INLINE,
+    bits,
+    load,
+    lowest_bit,
+    minimum,
+    numbers,
+    select,
+    smallest,
+    splat,
+    store,
+)
 from graphmover.transport.cpu.problem import (
     INFINITE,
+    SINKS,
     Costs,
     Scaling,
     fill_all_costs,
+    fill_costs,
     in_blocks,
     number_of_bits,
 )
@@ -29,18 +47,26 @@ from graphmover.transport.cpu.residual import (
 )
 from graphmover.transport.cpu.solver import at_finer_costs, for_plan, least_sink, over_pairs
 
-#: Replaces the length of a sink whose shortest path is final: no path is shorter, and one less
-#: than it wraps around to the largest number there is, which is never the least.
-_CLOSED = -(1 << 63)
-
-#: In a path's low bits: the sink before on the path, and above it the number of arcs, which stops
-#: counting at the most that these bits can hold.
+#: In a path's low bits: the sink before on the path, and above it the number of arcs. A problem
+#: with longer paths is given up.
 _ARC_BITS = 6
 _MOST_ARCS = (1 << _ARC_BITS) - 1
 
-#: How many numbers may be read, in rows of costs and arcs, for each source and sink before the
-#: problem is given up.
-_PATIENCE = 60
+#: A round goes on from the sinks in the first 2**-_SPREAD of the lengths that are still due.
+_SPREAD = 3
+
+#: Paths are faster than the network simplex with at most this many sinks and arcs, or where masses
+#: consist of at most this many units for each source.
+_MOST_SINKS = 128
+_ARCS = 1 << 16
+_UNITS = 2
+
+#: Of how many sources it is seen whether they have the same cheapest sinks.
+_SOME = 32
+
+#: How many numbers may be read, in rows of costs and arcs, for each source and each of up to
+#: _MOST_SINKS sinks before the problem is given up.
+_PATIENCE = 250
 
 State = namedtuple(
     "State",
@@ -56,8 +82,10 @@ State = namedtuple(
         "arc_source",  # (stride * stride,) the source that moves along it
         "deficit",  # (stride,) demand less flow; negative: an excess
         "price",  # (stride,) p_j
-        "tentative",  # (stride,) length of the shortest path found so far, its arcs and parent
-        "path",  # (stride,) the same once it is final; an excess sink is its own parent
+        "path",  # (stride,) p_j and the length of the shortest path so far, its arcs and parent
+        "due",  # (stride,) the length of a path from which arcs are still to be relaxed
+        "row",  # (stride,) where the rows of arcs to relax begin
+        "here",  # (stride,) the paths that they continue
         "lost",  # (stride,) whether a source has left the sink in this phase
         "blocks",  # (W,) in which block of sinks each lane found its least
     ],
@@ -88,10 +116,12 @@ def _state(lanes, n, m):
         members=np.empty(n * stride, np.int32),
         n_members=np.zeros(stride, np.int64),
         arc_cost=np.empty(stride * stride, np.int64),
-        arc_source=np.zeros(stride * stride, np.int64),
+        arc_source=np.empty(stride * stride, np.int64),
         deficit=np.zeros(stride, np.int64),
         price=np.zeros(stride, np.int64),
-        tentative=np.zeros(stride, np.int64),
+        due=np.zeros(stride, np.int64),
+        row=np.zeros(stride, np.int64),
+        here=np.zeros(stride, np.int64),
         path=np.zeros(stride, np.int64),
         lost=np.zeros(stride, np.bool_),
         blocks=np.zeros(len(lanes), np.int64),
@@ -111,12 +141,17 @@ def _cost_bits(n, m):
 @njit(**JIT_NO_ALLOCATION)
 def _solve(lanes, p, units, total, s):
     n, m = p.n, p.sinks.m
+    if (m > _MOST_SINKS or n * m > _ARCS) and total > _UNITS * n:
+        return nan
     scaling = Scaling(units, _cost_bits(n, m), _low_bits(m))
+    if p.further != SINKS and _is_crowded(lanes, p, scaling, s):
+        return nan
     fill_all_costs(lanes, p, scaling, Costs(s.cost, s.integer_cost))
     for j in range(p.sinks.stride):
         s.deficit[j] = s.demand[j] if j < m else 0
     _assign(lanes, n, m, s)
-    if not _balance(lanes, m, _PATIENCE * n * m // p.sinks.stride, s):
+    patience = _PATIENCE * n * min(m, _MOST_SINKS) // p.sinks.stride
+    if not _balance(lanes, m, patience, s):
         return nan
     return flow_cost(p.sinks.stride, m, s)
 
@@ -135,6 +170,26 @@ _plan = for_plan(_state, _distance, _write_flows)
 
 
 @njit(**JIT_NO_ALLOCATION)
+def _is_crowded(lanes, p, scaling, s):
+    """Whether nearly all sources have the same few cheapest sinks, as some of them show.
+
+    On lines that cross, for one: there paths get in each other's way, and the network simplex
+    starts near the optimum.
+    """
+    n, stride = min(p.n, _SOME), p.sinks.stride
+    nodes = range(p.first, p.first + n)
+    fill_costs(lanes, p, nodes, p.sinks, scaling, Costs(s.cost, s.integer_cost), 0)
+    for j in range(stride):
+        s.lost[j] = False
+    different = 0
+    for i in range(n):
+        j = _take_cheapest(lanes, stride, i, s)
+        different += not s.lost[j]
+        s.lost[j] = True
+    return 8 * different < n
+
+
+@njit(**JIT_NO_ALLOCATION)
 def _assign(lanes, n, m, s):
     """Send every source to its cheapest sink."""
     stride = in_blocks(lanes, m)
@@ -143,15 +198,25 @@ def _assign(lanes, n, m, s):
         s.price[j] = 0
         _remove_arcs(lanes, j, stride, s)
     for i in range(n):
-        cheapest = 0
-        for j in range(stride):
-            s.flow[i * stride + j] = 0
-            if s.integer_cost[i * stride + j] < s.integer_cost[i * stride + cheapest]:
-                cheapest = j
-        s.flow[i * stride + cheapest] = s.supply[i]
+        cheapest = _take_cheapest(lanes, stride, i, s)
         s.deficit[cheapest] -= s.supply[i]
         append_member(cheapest, i, s)
         improve_arcs(lanes, stride, cheapest, i, s)
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _take_cheapest(lanes, stride, i, s):
+    """Send all of source i to its cheapest sink, which is returned."""
+    least, where = splat(lanes, INFINITE), splat(lanes, 0)
+    for block in range(0, stride, len(lanes)):
+        cost = load(lanes, s.integer_cost, i * stride + block)
+        better = cost < least
+        least = select(better, cost, least)
+        where = select(better, splat(lanes, block), where)
+        store(s.flow, i * stride + block, splat(lanes, 0))
+    cheapest = least_sink(lanes, least, where, s.blocks)
+    s.flow[i * stride + cheapest] = s.supply[i]
+    return cheapest
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -185,9 +250,9 @@ def _balance(lanes, m, patience, s):
             deficits += s.deficit[k] > 0
         if deficits == 0:
             return True
+        patience -= _find_shortest_paths(lanes, m, s)
         if patience < 0:
             return False
-        patience -= m + _find_shortest_paths(lanes, m, deficits, s)
         for k in range(m):
             if s.deficit[k] > 0:
                 _augment(lanes, stride, parents, k, 0, s)
@@ -198,52 +263,76 @@ def _balance(lanes, m, patience, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _find_shortest_paths(lanes, m, deficits, s):
-    """Dijkstra from all excess sinks until every deficit sink is reached; update the prices.
+def _find_shortest_paths(lanes, m, s):
+    """Find paths from the excess sinks to all deficit sinks; update the prices.
 
-    Arcs have their reduced costs, which are never negative. Return how many sinks were reached.
+    Return how many rows were read: INFINITE if a path has too many arcs.
     """
-    j = reached = 0
-    for k in range(in_blocks(lanes, m)):
-        s.tentative[k] = INFINITE if k < m else _CLOSED
-        s.path[k] = INFINITE
-        if s.deficit[k] < 0:
-            s.tentative[k] = j = k
-    while True:
-        s.path[j] = s.tentative[j]
-        s.tentative[j] = _CLOSED
-        reached += 1
-        if s.deficit[j] > 0:
-            deficits -= 1
-            if deficits == 0:
-                break
-        j = _relax(lanes, m, j, s)
-    low = (1 << _low_bits(m)) - 1
-    farthest = s.path[j] & ~low
+    stride, low = in_blocks(lanes, m), (1 << _low_bits(m)) - 1
+    nothing, never = splat(lanes, 0), splat(lanes, INFINITE)
+    for block in range(0, stride, len(lanes)):
+        excess = load(lanes, s.deficit, block) < nothing
+        start = load(lanes, s.price, block) | (numbers(lanes) + splat(lanes, block))
+        store(s.path, block, select(excess, start, never))
+        store(s.due, block, select(excess, nothing, never))
+    n_read, nearest, farthest = 0, 0, INFINITE
+    while nearest < farthest:
+        reach = nearest + ((farthest - nearest) >> _SPREAD)
+        n_rows = _choose_rows(lanes, m, min(reach + 1, farthest), s)
+        if n_rows < 0:
+            return INFINITE
+        n_read += n_rows + 4  # a round itself takes about as long as this many rows
+        nearest, farthest = _relax(lanes, m, n_rows, s)
     for k in range(m):
-        s.price[k] += min(s.path[k] & ~low, farthest)
-    return reached
+        s.price[k] += min(s.path[k] - s.price[k], farthest) & ~low
+    return n_read
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _relax(lanes, m, j, s):
-    """Relax the arcs out of sink j; return the nearest sink whose path is not final."""
-    stride = in_blocks(lanes, m)
-    parent_bits = number_of_bits(m)
-    path = s.path[j] >> parent_bits  # its length and, below, the number of its arcs
-    if path & _MOST_ARCS < _MOST_ARCS:
-        path += 1
-    here = splat(lanes, (path << parent_bits) + s.price[j] + j)
-    least, where, one = splat(lanes, INFINITE), splat(lanes, 0), splat(lanes, 1)
+def _choose_rows(lanes, m, below, s):
+    """List the rows of arcs out of the sinks that are due below a length; return their number.
+
+    It is -1 if a path has too many arcs.
+    """
+    stride, parent_bits = in_blocks(lanes, m), number_of_bits(m)
+    n_rows = 0
     for block in range(0, stride, len(lanes)):
-        move = load(lanes, s.arc_cost, j * stride + block) + here
-        shorter = minimum(load(lanes, s.tentative, block), move - load(lanes, s.price, block))
-        store(s.tentative, block, shorter)
-        shorter = shorter - one
-        better = shorter < least
-        least = select(better, shorter, least)
-        where = select(better, splat(lanes, block), where)
-    return least_sink(lanes, least, where, s.blocks)
+        due = load(lanes, s.due, block)
+        chosen = due < splat(lanes, below)
+        store(s.due, block, select(chosen, splat(lanes, INFINITE), due))
+        which = bits(chosen)
+        while which:
+            j = block + lowest_bit(which)
+            which &= which - 1
+            path = s.path[j] >> parent_bits  # its length and, below, the number of its arcs
+            if path & _MOST_ARCS == _MOST_ARCS:
+                return -1
+            s.row[n_rows] = j * stride
+            s.here[n_rows] = (path + 1 << parent_bits) + j
+            n_rows += s.n_members[j] > 0
+    return n_rows
+
+
+@njit(**JIT_NO_ALLOCATION)
+def _relax(lanes, m, n_rows, s):
+    """Relax the arcs of the rows listed.
+
+    Return the least length that is due, and the largest of all deficits.
+    """
+    nearest, farthest, nothing = splat(lanes, INFINITE), splat(lanes, 0), splat(lanes, 0)
+    for block in range(0, in_blocks(lanes, m), len(lanes)):
+        old = shorter = load(lanes, s.path, block)
+        for at in range(n_rows):
+            move = load(lanes, s.arc_cost, s.row[at] + block) + splat(lanes, s.here[at])
+            shorter = minimum(shorter, move)
+        store(s.path, block, shorter)
+        length = shorter - load(lanes, s.price, block)
+        due = select(shorter < old, length, load(lanes, s.due, block))
+        store(s.due, block, due)
+        nearest = minimum(nearest, due)
+        in_deficit = nothing < load(lanes, s.deficit, block)
+        farthest = minimum(farthest, select(in_deficit, nothing - length, nothing))
+    return smallest(nearest), -smallest(farthest)
 
 
 @njit(**JIT_NO_ALLOCATION)

@@ -90,7 +90,7 @@ def over_pairs(make_state, distance):
                 continue
             m = sinks.offsets[r + 1] - sinks.offsets[r]
             laid_out = Sinks(buffers.coordinates, buffers.labels, in_blocks(lanes, m), m)
-            lay_out_sinks(sinks, r, laid_out)
+            lay_out_sinks(lanes, sinks, r, laid_out)
             for g in range(len(sources.offsets) - 1):
                 n = sources.offsets[g + 1] - sources.offsets[g]
                 if n < pairs.fewest[r] or n >= pairs.below[r]:
@@ -103,7 +103,7 @@ def over_pairs(make_state, distance):
                     all_sinks = m + (further_node(ground, pair) == SINKS)
                     stride = in_blocks(lanes, all_sinks)
                     laid_out = Sinks(buffers.coordinates, buffers.labels, stride, all_sinks)
-                    lay_out_sinks(sinks, r, laid_out)
+                    lay_out_sinks(lanes, sinks, r, laid_out)
                 out[row, column] = distance(lanes, ground, pair, laid_out, state)
 
     @njit(**(JIT | _THIN_PART))
@@ -124,7 +124,7 @@ def for_plan(make_state, distance, write_flows):
     def plan(lanes, ground, sources, sinks, out):
         n, m = out.shape
         laid_out = _empty_sinks(lanes, sinks, m)
-        lay_out_sinks(sinks, 0, laid_out)
+        lay_out_sinks(lanes, sinks, 0, laid_out)
         state = make_state(lanes, n, m)
         found = distance(lanes, ground, Pair(sources, 0, sinks, 0), laid_out, state)
         write_flows(laid_out.stride, state.supply.sum(), state, out)
