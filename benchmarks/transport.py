@@ -1,6 +1,7 @@
 """Exact transport on one thread: graphmover against what else solves it exactly.
 
     python benchmarks/transport.py                # all of it, real problems where there is data
+    python benchmarks/transport.py even           # graph against graph of the same size
     python benchmarks/transport.py hard           # points on lines and circles, in far clusters
     python benchmarks/transport.py growth threads # how time grows, what a second thread gives
 
@@ -38,19 +39,24 @@ from graphmover.transport.cpu import few_sinks as _few_sinks
 from graphmover.transport.cpu.ground import cost_bound
 from graphmover.transport.cpu.problem import (
     INFINITE,
+    NEITHER,
     Costs,
     Pair,
     Problem,
     Scaling,
     Sinks,
+    equal_masses,
     fill_costs,
     largest,
     lay_out_sinks,
-    scale_to_common_total,
     units_per_cost,
 )
 
 SHAPES = [(18, 5), (30, 10), (30, 30), (75, 30), (500, 15), (1000, 30), (5000, 30)]
+EVEN = [33, 45, 60, 90, 120, 250, 400]
+#: The number of dimensions, and the largest mass of a node.
+EVEN_KINDS = [(4, 1), (4, 5), (40, 1), (40, 5)]
+SMOOTH = [8, 12, 16, 20, 24, 28, 32, 33, 36, 40, 48, 56, 64, 65, 72, 80, 96, 112, 120]
 REAL = [
     ("MUTAG", "uniform", 10),
     ("ENZYMES", "uniform", 10),
@@ -61,11 +67,13 @@ REAL = [
 ]
 
 
-def random_nodes(rng: np.random.Generator, n_graphs: int, n_nodes: int, most: int) -> Any:
-    """Points uniform in the unit cube of six dimensions, masses 1 to ``most``."""
+def random_nodes(
+    rng: np.random.Generator, n_graphs: int, n_nodes: int, most: int, d: int = 6
+) -> Any:
+    """Points uniform in the unit cube of d dimensions, masses 1 to ``most``."""
     total = n_graphs * n_nodes
     masses = rng.integers(1, most + 1, total)
-    return gm.NodeEmbeddings(rng.random((total, 6)), masses, np.arange(n_graphs + 1) * n_nodes)
+    return gm.NodeEmbeddings(rng.random((total, d)), masses, np.arange(n_graphs + 1) * n_nodes)
 
 
 class Given(NamedTuple):
@@ -123,21 +131,23 @@ def parts(lanes, ground, sources, sinks, with_start, out):  # type: ignore[no-un
     state = _few_sinks._state(lanes, largest(sources.offsets), stride)
     columns = np.empty(d * stride), np.empty(sources.labels.shape[1] * stride, np.int64)
     for r in range(len(sinks.offsets) - 1):
-        laid_out = Sinks(columns[0], columns[1], stride, sinks.offsets[r + 1] - sinks.offsets[r])
-        lay_out_sinks(sinks, r, laid_out)
+        m = sinks.offsets[r + 1] - sinks.offsets[r]
+        laid_out = Sinks(columns[0], columns[1], stride, m)
+        lay_out_sinks(lanes, sinks, r, laid_out)
         for g in range(len(sources.offsets) - 1):
             pair = Pair(sources, g, sinks, r)
             first, last = sources.offsets[g], sources.offsets[g + 1]
-            problem = Problem(ground, sources.points, sources.labels, first, last - first, laid_out)
-            scale_to_common_total(pair, state.supply, state.demand)
+            problem = Problem(
+                ground, sources.points, sources.labels, first, last - first, NEITHER, laid_out
+            )
+            equal_masses(ground, pair, state.supply, state.demand)
             units = units_per_cost(cost_bound(ground, pair), _few_sinks._COST_BITS)
             if with_start:
                 _few_sinks._assign(lanes, problem, 1, INFINITE, units, state)
             else:
                 scaling = Scaling(units, _few_sinks._COST_BITS, _few_sinks._LOW_BITS)
                 costs = Costs(state.cost, state.integer_cost)
-                nodes = range(first, last)
-                fill_costs(lanes, problem, nodes, laid_out, 0, scaling, costs, 0)
+                fill_costs(lanes, problem, range(first, last), laid_out, scaling, costs, 0)
             out[g, r] = state.cost[0]
 
 
@@ -238,6 +248,69 @@ def pairs_of_graphs(rounds: int) -> None:
             rows.append((own, seconds(lambda: [by_emd_c(p) for p in given]) / count**2 / own))
         own, ratio = (median(column) for column in zip(*rows, strict=True))
         print(f"| {n}x{n} | {1e3 * own:.3f} | {ratio:.1f} |", flush=True)
+    print()
+
+
+def even(rounds: int) -> None:
+    """As many nodes on both sides: ratios to emd_c, and how smoothly time grows."""
+    rng = np.random.default_rng(0)
+    names = [f"d {d}, masses to {most}" for d, most in EVEN_KINDS]
+    print(f"| even | {' | '.join(f'{name}: us | times emd_c' for name in names)} |")
+    print(f"|---{'|---|---' * len(names)}|")
+    ratios = []
+    for n in EVEN:
+        count = max(3, min(24, 1200 // n))
+        cells = []
+        for d, most in EVEN_KINDS:
+            x, y = (random_nodes(rng, count, n, most, d) for _ in range(2))
+            own, ratio = against_emd_c(x, y, rounds)
+            ratios.append(ratio)
+            cells.append(f"{1e6 * own:.1f} | {ratio:.1f}")
+        print(f"| {n}x{n} | {' | '.join(cells)} |", flush=True)
+    mean = np.exp(np.mean(np.log(ratios)))
+    print(f"\ntimes emd_c: geometric mean {mean:.1f}, least {min(ratios):.1f}\n")
+    smooth(rounds)
+
+
+def against_emd_c(x: Any, y: Any, rounds: int) -> tuple[float, float]:
+    """Time for a pair of graphs, with costs and merging, and how many times longer emd_c takes."""
+    count = len(x) * len(y)
+    given = problems(x, y, np.ndindex(len(x), len(y)))[: 16 if len(x.points) > 400 else None]
+    out = np.empty((len(x), len(y)))
+
+    def engine() -> None:
+        _cpu.distances(*(_cpu.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)), out)
+
+    engine()
+    theirs = np.array([by_emd_c(problem) for problem in given])
+    assert np.abs(out.ravel()[: len(given)] / theirs - 1).max() < 1e-9
+    rows = []
+    for _ in range(rounds):
+        own = seconds(engine) / count
+        rows.append((own, seconds(lambda: [by_emd_c(p) for p in given]) / len(given) / own))
+    own, ratio = (median(column) for column in zip(*rows, strict=True))
+    return own, ratio
+
+
+def smooth(rounds: int) -> None:
+    """Time for a pair of nodes: no step where another solver takes over."""
+    rng = np.random.default_rng(0)
+    print("Nanoseconds for a pair of nodes.\n")
+    print(f"| n x n | {' | '.join(f'd {d}, masses to {most}' for d, most in EVEN_KINDS)} |")
+    print(f"|---{'|---' * len(EVEN_KINDS)}|")
+    for n in SMOOTH:
+        cells = []
+        for d, most in EVEN_KINDS:
+            x, y = (random_nodes(rng, 24, n, most, d) for _ in range(2))
+            sides = [_cpu.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
+            out = np.empty((len(x), len(y)))
+            _cpu.distances(*sides, out)
+            took = median(
+                seconds(lambda sides=sides, out=out: _cpu.distances(*sides, out))
+                for _ in range(rounds)
+            )
+            cells.append(f"{1e9 * took / out.size / n**2:.1f}")
+        print(f"| {n}x{n} | {' | '.join(cells)} |", flush=True)
     print()
 
 
@@ -423,6 +496,7 @@ SECTIONS = {
     "shapes": shapes,
     "real": real,
     "pairs": pairs_of_graphs,
+    "even": even,
     "tree": tree,
     "hard": hard,
     "growth": growth,
