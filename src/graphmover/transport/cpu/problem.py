@@ -14,6 +14,7 @@ from collections import namedtuple
 from math import frexp, ldexp
 
 import numpy as np
+from numba.extending import overload
 
 from graphmover._utils.jit import JIT_NO_ALLOCATION, njit
 from graphmover._utils.segments import offsets_from_counts, segment_numbers
@@ -35,9 +36,8 @@ INFINITE = 1 << 62
 #: Which side has a further node that makes up the difference of masses.
 NEITHER, SOURCES, SINKS = 0, 1, 2
 
-#: Costs are computed in blocks: to at most this many sinks and from at most this many sources at a
-#: time, so that what they are computed from stays in registers and in the fastest cache.
-_WIDEST = 16
+#: Costs are computed from at most this many sources at a time: what they are computed from stays in
+#: the fastest cache.
 AT_A_TIME = 64
 
 #: The relative error that integer costs may bring into a distance.
@@ -168,7 +168,7 @@ def in_blocks(lanes, m):
 @njit(**JIT_NO_ALLOCATION)
 def lay_out_sinks(lanes, side, r, sinks):
     """Transpose the points and labels of graph r, block by block, into ``sinks``."""
-    width, first = len(lanes[:_WIDEST]), side.offsets[r]
+    width, first = len(_part(lanes)), side.offsets[r]
     d, k = side.points.shape[1], side.labels.shape[1]
     for j in range(sinks.stride):
         real, lane = first + j < side.offsets[r + 1], j % width
@@ -198,10 +198,23 @@ def finer_bound(bound, distance, total, cost_bits):
     return 0.0 if accurate or dearest * 2 >= bound else dearest
 
 
+def _part(lanes):
+    """As many lanes as costs are computed to at a time: all, or 16 where they are many.
+
+    Then fewer are wasted on padding.
+    """
+
+
+@overload(_part)
+def _(lanes):
+    width = lanes.count if lanes.count <= 32 else 16
+    return lambda lanes: lanes[:width]
+
+
 @njit(**JIT_NO_ALLOCATION)
 def fill_costs(lanes, p, nodes, sinks, scaling, costs, cell):
     """Fill the costs from a range of nodes to all sinks, in rows from ``cell`` on."""
-    part = lanes[:_WIDEST]
+    part = _part(lanes)
     for block in range(0, sinks.stride, len(part)):
         if block < sinks.m:
             _fill_block(part, p, nodes, sinks, block, scaling, costs, cell + block)
