@@ -1,8 +1,9 @@
 """Compiled kernels on disk.
 
-Numba's cache, with three differences: a file carries a checksum, so that damaged files are compiled
-again instead of unpickled; where no cache folder is writable, a private temporary folder is used,
-or none; and code that cannot be stored is not an error. The folders are Numba's: NUMBA_CACHE_DIR,
+Numba's cache, with four differences: a file carries a checksum, so that damaged files are compiled
+again instead of unpickled; of several processes that need the same code, one compiles it while the
+others wait; where no cache folder is writable, a private temporary folder is used, or none; and
+code that cannot be stored is not an error. The folders are Numba's: NUMBA_CACHE_DIR,
 ``__pycache__`` beside the source, or the user's cache folder, whichever is writable first.
 """
 
@@ -13,9 +14,9 @@ import hashlib
 import os
 import pickle
 import stat
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from glob import escape
 from pathlib import Path
@@ -32,7 +33,10 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 from graphmover import __version__
+from graphmover._utils.cancelling import end_if_cancelled
 from graphmover._utils.files import replacing
+from graphmover._utils.locks import waiting_for
+from graphmover._utils.messages import logger
 
 _CHECKSUM_BYTES = 32
 
@@ -42,7 +46,7 @@ def cache_for(function: Callable[..., Any]) -> KernelCache | NoKernelCache:
     try:
         return KernelCache(function)
     except RuntimeError:  # "no locator available": no folder is writable
-        return NoKernelCache()
+        return NoCacheFolder()
 
 
 class KernelFiles:
@@ -155,6 +159,23 @@ class KernelCache(FunctionCache):  # type: ignore[misc] # Numba has no types
             Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
+    def is_stored(self, sig: Any, codegen: Any) -> bool:
+        """Return whether there is a file with the compiled code of a signature."""
+        return self._cache_file.path(self._index_key(sig, codegen)).is_file()
+
+    @contextmanager
+    def compiling(self, sig: Any, codegen: Any) -> Iterator[None]:
+        """Keep other processes from compiling what is not stored, or wait until they have."""
+        with ExitStack() as held:
+            if not self.is_stored(sig, codegen):
+                path = self._cache_file.path(self._index_key(sig, codegen)).with_suffix(".lock")
+                try:
+                    self._impl.locator.ensure_cache_path()
+                    held.enter_context(waiting_for(path, end_if_cancelled))
+                except OSError:  # nothing will be stored there, which `save_overload` reports
+                    pass
+            yield
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code of a signature, or None if there is none that can be used."""
         try:
@@ -177,7 +198,20 @@ class KernelCache(FunctionCache):  # type: ignore[misc] # Numba has no types
 
 
 class NoKernelCache(NullCache):  # type: ignore[misc] # Numba has no types
-    """No cache: every process compiles again."""
+    """No cache, for kernels that are only parts of others."""
+
+    def is_stored(self, sig: Any, codegen: Any) -> bool:
+        """Return False."""
+        return False
+
+    @contextmanager
+    def compiling(self, sig: Any, codegen: Any) -> Iterator[None]:
+        """Do nothing: processes share nothing."""
+        yield
+
+
+class NoCacheFolder(NoKernelCache):
+    """No cache, though there should be one: every process compiles again."""
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Report that nothing is stored."""
@@ -189,4 +223,4 @@ class NoKernelCache(NullCache):  # type: ignore[misc] # Numba has no types
 
 @cache
 def _report_once(message: str) -> None:
-    print(f"graphmover: {message}", file=sys.stderr, flush=True)
+    logger.warning(message)

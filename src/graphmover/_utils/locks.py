@@ -6,7 +6,8 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,6 +18,8 @@ else:
 
 #: Opens a file, but not the file that a symbolic link points to; Windows has no such flag.
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+_POLL = 0.05  # seconds
 
 _LOCKED = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
@@ -33,13 +36,27 @@ def only_writer_of(output: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):
-            if os.name == "posix" and is_at(descriptor, path):
-                path.unlink()
+        _remove(path, descriptor)
+
+
+@contextmanager
+def waiting_for(path: Path, while_waiting: Callable[[], object]) -> Iterator[None]:
+    """Lock an empty file for the block; wait, calling a function now and then, until it is free."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o666)
+        try:
+            if try_lock(descriptor) and is_at(descriptor, path):
+                break
+            while_waiting()
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
-        if os.name != "posix":  # Windows removes closed files only, and none that others have open
-            with suppress(OSError):
-                path.unlink()
+        time.sleep(_POLL)
+    try:
+        yield
+    finally:
+        _remove(path, descriptor)
 
 
 def try_lock(descriptor: int) -> bool:
@@ -62,6 +79,17 @@ def is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
         return False
+
+
+def _remove(path: Path, descriptor: int) -> None:
+    """Remove a lock file while it is locked, and unlock it."""
+    with suppress(OSError):
+        if os.name == "posix" and is_at(descriptor, path):
+            path.unlink()
+    os.close(descriptor)
+    if os.name != "posix":  # Windows removes closed files only, and none that others have open
+        with suppress(OSError):
+            path.unlink()
 
 
 def _acquire(path: Path, output: Path) -> int:

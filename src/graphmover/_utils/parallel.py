@@ -19,6 +19,7 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from graphmover._utils.cancelling import ending_with
 from graphmover._utils.checks import is_integer
 from graphmover._utils.fork import call_in_child, computing, hold_while_forking, is_computing
 
@@ -60,10 +61,15 @@ def for_each_chunk(
     """
     n_threads = min(number_of_threads(n_jobs), len(work))
     is_nested = is_computing()
+    cancelled = threading.Event()
 
     def process(rows: slice) -> None:
         with computing(is_nested=is_nested):
             function(rows)
+
+    def process_in_pool(rows: slice) -> None:
+        with ending_with(cancelled):
+            process(rows)
 
     with _progress_bar(len(work), progress, unit) as advance:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
@@ -81,13 +87,14 @@ def for_each_chunk(
         started: dict[Future[None], slice] = {}
         try:
             for rows in chunks(work, most):
-                started[pool.submit(process, rows)] = rows
+                started[pool.submit(process_in_pool, rows)] = rows
             for future in as_completed(started):
                 if future.exception() is not None:
                     _raise_first(started)
                 rows = started[future]
                 advance(rows.stop - rows.start)
         except BaseException:
+            cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             if release is not None:
                 running = [future for future in started if not future.done()]

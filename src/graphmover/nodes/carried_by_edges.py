@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.jit import JIT, njit
+from graphmover._utils.jit import JIT, NO_WEIGHTS, njit
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.carried import distinct_codes, places_among
 from graphmover.nodes.labels import label_codes
@@ -45,6 +45,7 @@ def edge_columns(
     if len(known) and batch.edge_labels is not None:
         places = places_among(known, label_codes(batch.edge_labels))
     attributes = np.empty((len(batch.indices), 0))
+    attributes.flags.writeable = False  # as a batch's own: one compiled copy for both
     if n_columns is None or n_columns > len(known):
         if batch.edge_attributes is not None:
             attributes = _checked(batch, batch.edge_attributes, first_index)
@@ -53,7 +54,7 @@ def edge_columns(
     if not len(known) and not attributes.shape[1]:
         raise _lacking("edge labels, or edge attributes")
     columns = np.zeros((batch.n_nodes, len(known) + attributes.shape[1]))
-    weights = np.empty(0) if batch.edge_weights is None else batch.edge_weights
+    weights = NO_WEIGHTS if batch.edge_weights is None else batch.edge_weights
     _add_means(batch.indptr, weights, degrees, places, len(known), attributes, columns)
     return columns
 

@@ -111,12 +111,13 @@ def _laplacian_on_gpu(work: Work) -> Floats:
 def _return_probability(work: Work) -> Floats:
     import numpy as np
 
+    from graphmover._utils.jit import NO_WEIGHTS
     from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
     from graphmover.nodes.walks import return_probabilities
 
     batch = work.batch
     points = np.zeros((batch.n_nodes, work.n_dimensions))
-    weights = np.empty(0) if batch.edge_weights is None else batch.edge_weights
+    weights = NO_WEIGHTS if batch.edge_weights is None else batch.edge_weights
 
     def walk(rows: slice) -> None:
         return_probabilities(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.jit import JIT, njit
+from graphmover._utils.jit import JIT, NO_WEIGHTS, njit
 from graphmover._utils.parallel import for_each_chunk
 from graphmover.nodes.registry import Work
 
@@ -25,7 +25,7 @@ def smoothed(work: Work, points: Floats, depth: int) -> Floats:
     if not depth:
         return points
     batch, width = work.batch, points.shape[1]
-    weights = np.empty(0) if batch.edge_weights is None else batch.edge_weights
+    weights = NO_WEIGHTS if batch.edge_weights is None else batch.edge_weights
     out = np.empty((len(points), (depth + 1) * width))
     out[:, :width] = points
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from graphmover._utils.compiling import notify_if_compiling
+from graphmover._utils.jit import NO_WEIGHTS
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 from graphmover.nodes.laplacian.large.components import embed_large
 from graphmover.nodes.laplacian.small.dense import embed
@@ -55,7 +56,7 @@ def smallest_eigenvectors(
     number of the first graph in error messages.
     """
     points = np.zeros((len(degrees), n_dimensions))
-    given = np.empty(0) if weights is None else weights
+    given = NO_WEIGHTS if weights is None else weights
     counts = np.diff(offsets)
     dsytrd = tridiagonalisation()
 

@@ -16,7 +16,9 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from graphmover._utils.jit import JIT_NO_ALLOCATION
 
@@ -50,19 +52,17 @@ class _LanesModel(models.PrimitiveModel):
 def _lane_by_lane(python_operator, emit, *, gives_mask=False):
     """Make a Python operator work on two vectors; emit(builder, is_float, a, b)."""
 
-    @intrinsic
-    def operation(_, a, b):
-        def codegen(context, builder, signature, arguments):
-            return emit(builder, a.element == "float64", *arguments)
+    @infer_global(python_operator)
+    class LaneByLane(AbstractTemplate):
+        def generic(self, args, kws):
+            if not all(isinstance(argument, Lanes) for argument in args):
+                return None
+            a, b = args
+            return signature(Lanes("bool", a.width) if gives_mask else a, a, b)
 
-        result = Lanes("bool", a.width) if gives_mask else a
-        return result(a, b), codegen
-
-    @overload(python_operator)
-    def _(a, b):
-        if isinstance(a, Lanes) and isinstance(b, Lanes):
-            return lambda a, b: operation(a, b)
-        return None
+    @lower_builtin(python_operator, Lanes, Lanes)
+    def codegen(context, builder, signature, arguments):
+        return emit(builder, signature.args[0].element == "float64", *arguments)
 
 
 _lane_by_lane(operator.add, lambda b, f, x, y: b.fadd(x, y) if f else b.add(x, y))

@@ -22,6 +22,7 @@ from graphmover.nodes.laplacian.twins import quotient_laplacian, twin_classes, t
 _FEW = 0.3
 
 _BLOCK = 32  # columns that dsytrd reduces at a time
+_LOWER = ord("L")  # the triangle that it reads
 
 
 class _Workspace(NamedTuple):
@@ -86,12 +87,17 @@ def _embed_one(rows, indices, weights, degrees, tolerance, dsytrd, space, out):
 @njit(**JIT)
 def _order_of_twins(twins):
     """The classes that have eigenvalues of their own, sorted by these."""
+    order = np.empty(len(twins), np.int64)
     count = 0
-    for value in twins:
-        count += value < np.inf
-    if count == 0:
-        return np.empty(0, np.int64)
-    return np.argsort(twins, kind="mergesort")[:count]
+    for c in range(len(twins)):
+        if twins[c] < np.inf:
+            place = count
+            while place > 0 and twins[order[place - 1]] > twins[c]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = c
+            count += 1
+    return order[:count]
 
 
 @njit(**JIT)
@@ -110,7 +116,7 @@ def _smallest_eigenpairs(matrix, twins, members, order, d, tolerance, dsytrd, sp
     # graph in the chunk, so that the result does not depend on the other graphs.
     room = np.full(1, _BLOCK * q, np.int32)
     info = np.zeros(1, np.int32)
-    letter = np.full(1, ord("L"), np.uint8)
+    letter = np.full(1, _LOWER, np.uint8)
     call_with_ten_pointers(
         dsytrd, letter, size, matrix, size, diagonal, above, tau, space.dsytrd, room, info
     )
@@ -123,7 +129,8 @@ def _smallest_eigenpairs(matrix, twins, members, order, d, tolerance, dsytrd, sp
     while needed < 0:
         known = len(values)
         grown = np.empty(enough)
-        grown[:known] = values
+        for i in range(known):  # a slice would bring its error messages: a second to compile
+            grown[i] = values[i]
         values = grown
         smallest_eigenvalues(diagonal, squares, -1e-3, 2.001, known, values)
         needed = eigenvalues_needed(values, enough < q, twins, members, order, d, tolerance)
