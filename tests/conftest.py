@@ -1,5 +1,15 @@
 import pytest
 
+from graphmover.transport.cpu import engine
+
+
+@pytest.fixture(autouse=True, scope="session")
+def all_copies_of_the_engine():
+    """Test each compiled copy, not the one that a first run makes do with."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_WORTH_A_COPY", 0.0)
+        yield
+
 
 @pytest.fixture(autouse=True, scope="session")
 def cache_of_its_own(tmp_path_factory):

@@ -198,7 +198,7 @@ ORDER = [
 ENGINES = sorted((SOURCE / "transport").glob("c*/*.py"))
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
 ENGINE_IMPORTS |= {"__future__", "cupy", "dataclasses", "functools", "itertools", "operator"}
-ENGINE_IMPORTS |= {"graphmover._utils", "pathlib", "sys", "threading", "typing"}
+ENGINE_IMPORTS |= {"graphmover._utils", "pathlib", "sys", "threading", "time", "typing"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}

@@ -54,12 +54,16 @@ is settled at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import isnan, nan
+from time import perf_counter
 
 import numpy as np
 from numba import typeof
 
 from graphmover._utils.compiling import notify_if_compiling
+from graphmover._utils.jit import require_compiled
 from graphmover.transport.cpu import few_sinks as _few_sinks
 from graphmover.transport.cpu import many_sinks as _many_sinks
 from graphmover.transport.cpu import simplex as _simplex
@@ -69,9 +73,13 @@ from graphmover.transport.cpu.solver import Pairs
 from graphmover.transport.ground import default_ground_distance
 from graphmover.transport.side import add_unmatched
 
-#: The most sinks of each compiled copy of `few_sinks`, and the vector width of the other solvers.
-_WIDTHS = (8, 16, 32, 64)
+#: The vector width of the solvers for any number of sinks.
 _BLOCK = 32
+
+#: In a first run, the copy of `few_sinks` that stands in for narrower ones, and the seconds of work
+#: for which it does not pay to compile those.
+_STAND_IN = 32
+_WORTH_A_COPY = 20.0
 
 #: With more sinks, paths are tried where there are at most this many arcs.
 _MOST_ARCS = 1 << 18
@@ -81,7 +89,7 @@ __all__ = ["distances", "plan", "prepare"]
 #: What each kernel is for, shown to users who wait for its compilation.
 _PURPOSES = {
     _few_sinks.distances: "for up to {} sinks",
-    _many_sinks.distances: f"for more than {_WIDTHS[-1]} sinks",
+    _many_sinks.distances: f"for more than {_few_sinks.WIDTHS[-1]} sinks",
     _simplex.distances: "for large or hard problems",
     _many_sinks.plan: "for plans",
     _simplex.plan: "for large or hard plans",
@@ -125,7 +133,7 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
             _run(solver.distances, width, pairs, ground, sources, sinks, swapped, out)
 
     above, most = 0, m + (ground.partial & (m > 0))
-    for width in _WIDTHS:
+    for width in _few_sinks.WIDTHS:
         run(_few_sinks, width, (above < most) & (most <= width), fewest, below)
         above = width
     run(_many_sinks, _BLOCK, most > above, fewest, large)
@@ -151,12 +159,77 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     return out, cost
 
 
+def kernels() -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield, for each kernel, what it is for and a function that loads or compiles it."""
+    side = prepare_one(np.zeros((2, 1)), np.ones(2, np.int64), None)
+    rule, out = rule_of(None, 1), np.empty((2, 2))
+    pairs = Pairs(np.zeros(1, np.int64), np.zeros(1, np.int64), False)
+    several, one = (pairs, rule, side, side, False, out), (rule, side, side, out)
+    for width in _few_sinks.WIDTHS:
+        yield _described(_few_sinks.distances, width, several)
+    for solver in (_many_sinks, _simplex):
+        yield _described(solver.distances, _BLOCK, several)
+        yield _described(solver.plan, _BLOCK, one)
+
+
+def _described(kernel, width, arguments):
+    return _purpose(kernel, width), partial(_load, kernel, width, arguments)
+
+
+def _purpose(kernel, width):
+    return f"the transport engine {_PURPOSES[kernel].format(width)}"
+
+
 def _run(kernel, width, *arguments):
-    """Call a kernel; say so if it has to be compiled first and that takes long."""
-    lanes = (0,) * width
-    if (kernel, width) in _loaded:
-        return kernel(lanes, *arguments)
-    with notify_if_compiling(kernel, f"the transport engine {_PURPOSES[kernel].format(width)}"):
-        kernel.compile((typeof(lanes), *map(typeof, arguments)))
-    _loaded.add((kernel, width))
-    return kernel(lanes, *arguments)
+    """Call a kernel, or the one that stands in for it in a first run."""
+    if (kernel, width) not in _loaded and _first_run.serves(kernel, width, arguments):
+        return _first_run.run(kernel, arguments)
+    return _load(kernel, width, arguments)((0,) * width, *arguments)
+
+
+def _load(kernel, width, arguments):
+    """Return a kernel; say so if it has to be compiled first and that takes long."""
+    if (kernel, width) not in _loaded:
+        with notify_if_compiling(kernel, _purpose(kernel, width)):
+            kernel.compile(_signature(width, arguments))
+        _loaded.add((kernel, width))
+    return kernel
+
+
+def _signature(width, arguments):
+    return typeof((0,) * width), *map(typeof, arguments)
+
+
+class _FirstRun:
+    """Spares the process that finds an empty cache the copies of `few_sinks` for few sinks.
+
+    A wider one solves what they solve, to the same bit, in a quarter more time. When it has done
+    so for long, and in every later process, they are compiled.
+    """
+
+    def __init__(self):
+        self.seconds = 0.0
+        self._is_first = None
+
+    def serves(self, kernel, width, arguments):
+        """Whether the wider copy stands in for one that is not loaded."""
+        if kernel is not _few_sinks.distances or width >= _STAND_IN:
+            return False
+        require_compiled(kernel)
+        if self._is_first is None:
+            self._is_first = not kernel.is_stored(_signature(_STAND_IN, arguments))
+        return (
+            self._is_first
+            and self.seconds < _WORTH_A_COPY
+            and not kernel.is_stored(_signature(width, arguments))
+        )
+
+    def run(self, kernel, arguments):
+        """Call the wider copy."""
+        _load(kernel, _STAND_IN, arguments)
+        start = perf_counter()
+        kernel((0,) * _STAND_IN, *arguments)
+        self.seconds += perf_counter() - start
+
+
+_first_run = _FirstRun()

@@ -58,6 +58,9 @@ _PATIENCE = 256
 #: With more sinks, problems are given up at once where sources crowd at a few of them.
 _FEW = 32
 
+#: The most sinks of each compiled copy.
+WIDTHS = (8, 16, 32, 64)
+
 State = namedtuple(
     "State",
     [
@@ -118,7 +121,7 @@ def _cost_bits(n, m):
 def _solve(lanes, p, units, total, s):
     """Solve ever larger samples of the sources, each from the prices of the one before."""
     n, m = p.n, p.sinks.m
-    s.patience[0] = _PATIENCE * n * m // len(lanes)
+    s.patience[0] = _PATIENCE * n * m // _own_width(p)
     for k in range(m):
         s.price[k] = 0
     step, reach = 1, INFINITE
@@ -139,6 +142,16 @@ def _solve(lanes, p, units, total, s):
     if s.patience[0] < 0:
         return nan
     return settled + flow_cost(len(lanes), m, s)
+
+
+@njit(**JIT_INLINE)
+def _own_width(p):
+    """The width of the copy meant for a problem: a wider one gives up neither sooner nor later."""
+    most = p.sinks.m - (p.further == SINKS) + p.ground.partial
+    for width in WIDTHS:
+        if most <= width:
+            return width
+    return WIDTHS[-1]
 
 
 _solve_pairs = over_pairs(_state, at_finer_costs(_cost_bits, _solve, 0.0))
