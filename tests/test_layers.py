@@ -149,6 +149,7 @@ ORDER = [
     "sizes",
     "views",
     "vectorizer",
+    "compilation",
     "evaluation.arrays",
     "evaluation.columns",
     "evaluation.metrics",
@@ -190,6 +191,7 @@ ORDER = [
     "cli.convert",
     "cli.info",
     "cli.datasets",
+    "cli.compile",
     "cli",
     "__main__",
 ]

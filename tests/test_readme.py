@@ -28,7 +28,16 @@ def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
 def test_the_commands_exist():
     shell = "".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL))
     commands = set(re.findall(r"^graphmover (\w+)", shell, re.MULTILINE))
-    assert commands == {"demo", "embed", "fit", "evaluate", "convert", "info", "datasets"}
+    assert commands == {
+        "demo",
+        "embed",
+        "fit",
+        "evaluate",
+        "convert",
+        "info",
+        "datasets",
+        "compile",
+    }
     for command in sorted(commands):
         program = f"import sys; sys.argv[1:] = ['{command}', '--help']; "
         subprocess.run(

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphmover.compilation import compile_all
     from graphmover.datasets.families import make_graph_families
     from graphmover.datasets.tu import load_dataset
     from graphmover.distances import DistanceFeatures, RandomGraphDistances
@@ -39,6 +40,7 @@ __all__ = [
     "RandomGraphDistances",
     "RandomGraphEmbedding",
     "as_graph_batch",
+    "compile_all",
     "earth_movers_distance",
     "embed_nodes",
     "iter_batches",
@@ -63,6 +65,7 @@ _HOME = {
     "RandomGraphDistances": "distances",
     "RandomGraphEmbedding": "embedding",
     "as_graph_batch": "graphs.interop",
+    "compile_all": "compilation",
     "earth_movers_distance": "transport",
     "embed_nodes": "nodes.embed",
     "iter_batches": "io.formats",

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from graphmover.cli.compile import compile
 from graphmover.cli.convert import convert
 from graphmover.cli.datasets import datasets
 from graphmover.cli.demo import demo
@@ -41,7 +42,7 @@ class _Command(TyperCommand):
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
-for command in (demo, embed, fit, evaluate, convert, info, datasets):
+for command in (demo, embed, fit, evaluate, convert, info, datasets, compile):
     app.command(cls=_Command)(command)
 
 
