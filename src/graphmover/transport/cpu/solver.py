@@ -8,10 +8,9 @@ A solver brings
 - ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow, or NaN
   if it has given up, for another solver to take over.
 
-The functions below put these together when they are compiled. Numba caches on disk what each
-solver's own module defines, with all that is compiled into it, so these parts need no cache of
-their own. It optimises all code below a call again at every level of calls, so thin levels are
-inlined first.
+The functions below put these together when they are compiled. What each solver's own module
+defines is cached on disk, with all that is compiled into it, so these parts need no cache of their
+own. Thin levels of calls are inlined before types are inferred.
 """
 
 from __future__ import annotations
