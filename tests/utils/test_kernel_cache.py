@@ -14,6 +14,7 @@ from numba.core import config
 import graphmover as gm
 from graphmover._utils import kernel_cache
 from graphmover._utils.kernel_cache import NoKernelCache, private_folder
+from graphmover.transport.cpu import few_sinks
 
 PACKAGE = Path(gm.__file__).parent
 TINY = {"A": "1, 2\n2, 3\n", "graph_indicator": "1\n1\n1\n", "graph_labels": "1\n"}
@@ -75,6 +76,19 @@ def test_a_folder_in_the_place_of_a_file_is_reported(tmp_path, reported):
     message = reported()
     assert message.count("compiled code is not stored in") == 1
     assert str(file) in message
+
+
+def test_kernels_depend_on_the_modules_beside_theirs(tmp_path):
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "part.py").write_text("x = 1\n")
+    before = kernel_cache._stamp_of(tmp_path)
+    (tmp_path / "deeper" / "part.py").write_text("x = 10\n")
+    kernel_cache._stamp_of.cache_clear()
+    assert kernel_cache._stamp_of(tmp_path) != before
+    stamp = kernel_cache._stamp_beside(few_sinks.distances.py_func)
+    assert stamp == kernel_cache._stamp_of(PACKAGE / "transport")
+    assert {"cpu/problem.py", "cpu/few_sinks.py"} <= {Path(name).as_posix() for name, *_ in stamp}
+    assert kernel_cache._stamp_beside(test_all_kernels_have_this_cache) is None
 
 
 def test_changed_source_replaces_its_files(tmp_path):

@@ -40,6 +40,8 @@ from graphmover._utils.messages import logger
 
 _CHECKSUM_BYTES = 32
 
+_PACKAGE = Path(__file__).parents[1]
+
 
 def cache_for(function: Callable[..., Any]) -> KernelCache | NoKernelCache:
     """Return the cache of a kernel, given its Python function."""
@@ -144,6 +146,23 @@ def private_folder() -> Path:
     return folder
 
 
+def _stamp_beside(function: Callable[..., Any]) -> object:
+    """Return what changes with the modules that a kernel of this package may be compiled from.
+
+    They are in the same part of the package. Numba looks at the kernel's own file alone.
+    """
+    package, _, rest = function.__module__.partition(".")
+    if package != __name__.partition(".")[0]:
+        return None
+    return _stamp_of(_PACKAGE / rest.partition(".")[0])
+
+
+@cache
+def _stamp_of(folder: Path) -> object:
+    files = {str(file.relative_to(folder)): file.stat() for file in sorted(folder.rglob("*.py"))}
+    return [(name, status.st_mtime_ns, status.st_size) for name, status in files.items()]
+
+
 class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc] # Numba has no types
     _locator_classes = (*CompileResultCacheImpl._locator_classes, TemporaryFolderLocator)
 
@@ -155,9 +174,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc] # Numba has no types
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = KernelFiles(
-            Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
+        stamp = self._impl.locator.get_source_stamp(), _stamp_beside(function)
+        self._cache_file = KernelFiles(Path(self.cache_path), self._impl.filename_base, stamp)
 
     def is_stored(self, sig: Any, codegen: Any) -> bool:
         """Return whether there is a file with the compiled code of a signature."""
