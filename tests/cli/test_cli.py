@@ -488,7 +488,8 @@ def test_info_says_what_the_vectorizer_uses(tu_folder, tmp_path):
     views = json.loads(run("info", "x.jsonl", "--json", cwd=tmp_path).stdout)["views"]
     fitted = gm.GraphVectorizer().fit(graphs)
     assert list(views) == [name for name, _ in fitted.views_]
-    assert views["attributes"].startswith("node attributes; averaged over neighbours by edge weig")
+    seen = "node attributes (ranks where tails are heavy), degrees; averaged over neighbours by"
+    assert views["attributes"].startswith(seen)
     assert views["labels"].startswith("degrees refined ")
 
 
