@@ -39,6 +39,8 @@ ORDER = [
     "graphs.arrow",
     "graphs.graph",
     "graphs.batch",
+    "graphs.parts",
+    "graphs.matrices",
     "graphs.converters",
     "graphs.interop",
     "graphs.dataset",

@@ -289,7 +289,7 @@ def test_pyg_bad_input():
     from torch_geometric.data import Batch, Data, HeteroData
 
     for data, error, message in [
-        (Batch.from_data_list([pyg_data()]), TypeError, "to_data_list"),
+        (Batch(edge_index=torch.zeros(2, 1).long()), ValueError, "Batch.from_data_list"),
         (HeteroData(), TypeError, "HeteroData"),
         (Data(edge_index=torch.zeros(3, 1).long(), num_nodes=2), ValueError, "edge_index"),
         (Data(edge_index=torch.ones(2, 1), num_nodes=2), TypeError, "edge_index"),

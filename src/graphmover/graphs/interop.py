@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import on_all_graphs, stacked
-from graphmover.graphs.converters import Array, Column, Flat, Names, Part, as_floats, converter_of
+from graphmover.graphs.converters import converter_of, graphs_in
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
     EDGE_LABEL,
@@ -22,12 +22,15 @@ from graphmover.graphs.graph import (
     NODE_ATTRIBUTES,
     NODE_LABEL,
 )
+from graphmover.graphs.matrices import from_torch
+from graphmover.graphs.parts import Array, Column, Flat, Names, Part, as_floats
 
 _T = TypeVar("_T")
 
 _ACCEPTED = (
     "a networkx, igraph or rustworkx graph, a PyTorch Geometric Data, an adjacency matrix "
-    "(scipy.sparse or two-dimensional NumPy), or a graphmover.Graph"
+    "(scipy.sparse, NumPy or torch), an edge index (integers of shape (2, E)), "
+    "or a graphmover.Graph"
 )
 
 
@@ -48,8 +51,9 @@ def as_graph_batch(
     Parameters
     ----------
     graphs : one graph, an iterable of graphs, a mapping of ids to graphs, GraphBatch or Dataset
-        networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, square
-        ``scipy.sparse`` or NumPy matrices (a three-dimensional array is a stack of them),
+        networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, ``Batch`` and
+        ``DataLoader``, adjacency matrices (``scipy.sparse``, NumPy or torch; a
+        three-dimensional array is a stack of them), edge indices (integers of shape (2, E)),
         and `Graph`, also mixed. Node order is the graph's own. A `GraphBatch` is returned
         as it is, and so are the graphs of a `Dataset`.
     node_label, node_attributes : str or None
@@ -79,7 +83,10 @@ def as_graph_batch(
     In PyTorch Geometric the default names of node attributes, edge weights and edge attributes
     stand for ``x``, ``edge_weight`` and ``edge_attr``; a tensor named as weight or label of
     edges is not read as their attributes as well. Edge labels are read only under a name other
-    than the default, since ``label`` holds the labels of nodes.
+    than the default, since ``label`` holds the labels of nodes. ``y`` is not read.
+
+    The nodes of an edge index are numbered from 0 to its largest entry. A 2 x 2 array of integers
+    could be an adjacency matrix or an edge index, and is an error unless both are one graph.
 
     Raises
     ------
@@ -107,7 +114,7 @@ def as_graph_batch(
         if not isinstance(name, str | None):
             raise TypeError(f"{argument} must be a string or None, got {name!r}")
     flat = Flat([], [], [], [], [])
-    parts = [_read(graph, index, names, flat) for index, graph in enumerate(_each(graphs))]
+    parts = [_read(graph, index, names, flat) for index, graph in enumerate(each_graph(graphs))]
     if not parts:
         raise NoGraphsError("got no graphs, expected at least one")
     _require_found(parts, names)
@@ -131,13 +138,20 @@ def graphs_to_transform(graphs: Any) -> GraphBatch:
         return GraphBatch.from_edges([], [], [])
 
 
+def each_graph(graphs: Any) -> Iterator[Any]:
+    """Yield the graphs among one or many, in batches or not."""
+    for position, graph in enumerate(_each(graphs)):
+        yield from _naming(position, graphs_in, graph)
+
+
 def _each(graphs: Any) -> Iterable[Any]:
     """Return one graph as a list of it, and many as they are."""
-    if isinstance(graphs, np.ndarray) and graphs.ndim != 2:
+    is_dense = isinstance(graphs, np.ndarray) or converter_of(type(graphs)) is from_torch
+    if is_dense and graphs.ndim != 2:
         if graphs.ndim == 3 or (graphs.ndim == 1 and graphs.dtype == object):
-            return graphs
+            return graphs  # type: ignore[no-any-return]
         raise TypeError(
-            f"got an array of {graphs.dtype} of the shape {graphs.shape}, expected a square "
+            f"got an array of {graphs.dtype} of the shape {tuple(graphs.shape)}, expected a square "
             f"matrix, a stack of them, or a one-dimensional array of graphs"
         )
     if converter_of(type(graphs)) is not None:

@@ -14,7 +14,7 @@ from graphmover._utils.files import replacing, require_new, require_other_file
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.converters import converter_of
 from graphmover.graphs.dataset import Dataset, as_target
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import as_graph_batch, each_graph
 from graphmover.io.chunks import Record, chunks_of, joined, naming
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
 from graphmover.io.limits import PER_OBJECT, Limit, check_limits
@@ -377,6 +377,10 @@ def _from_iterable(source: Any, how: Reading) -> Iterator[Dataset]:
             f"got an object of type {type(source).__name__}, expected a path, a Dataset, or graphs"
         )
     named = isinstance(source, Mapping)
-    items = source.items() if isinstance(source, Mapping) else ((None, graph) for graph in source)
+    items = (
+        source.items()
+        if isinstance(source, Mapping)
+        else ((None, graph) for graph in each_graph(source))
+    )
     records = (Record(graph, None, id, index) for index, (id, graph) in enumerate(items))
     return chunks_of(records, Path("graphs"), how, own_ids=not named)

@@ -1,0 +1,227 @@
+"""What a converter makes of one graph, and columns of values looked up by name.
+
+Columns are lists where a library hands out Python objects: concatenating lists is cheaper than
+making an array of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.graphs.columns import Carriers, is_id
+from graphmover.graphs.graph import GRAPH_ID
+
+Array = NDArray[Any]
+
+#: A column of one graph: its values, or their range in `Flat`, which has one list for all graphs.
+Column = Array | list[Any] | range
+
+REAL_KINDS = "biuf"
+
+
+class Names(NamedTuple):
+    """The names under which a graph carries its data; None: not wanted."""
+
+    node_label: str | None
+    node_attributes: str | None
+    edge_weight: str | None
+    edge_label: str | None
+    edge_attributes: str | None
+    graph_id: str | None
+
+
+class Flat(NamedTuple):
+    """Concatenated values of many graphs: a list per graph is too much for 100,000 graphs.
+
+    Weights are checked once over the whole column, after all graphs are read.
+    """
+
+    degrees: list[int]
+    targets: list[int]
+    edge_weights: list[Any]
+    node_labels: list[Any]
+    edge_labels: list[Any]
+
+
+def appended(values: Iterable[Any] | None, column: list[Any]) -> range | None:
+    """Append values to a flat column; return their range in it."""
+    if values is None:
+        return None
+    start = len(column)
+    column.extend(values)
+    return range(start, len(column))
+
+
+class Part(NamedTuple):
+    """One graph as its converter read it. Edges are in any order, with repetitions and loops.
+
+    Either ``sources`` are parallel to ``targets``, or ``degrees`` are the numbers of targets of
+    each node in turn.
+    """
+
+    n_nodes: int
+    sources: Column | None
+    targets: Column
+    edge_weights: Column | None = None
+    node_labels: Column | None = None
+    node_attributes: Array | None = None
+    edge_labels: Column | None = None
+    edge_attributes: Array | None = None
+    directed: bool = False
+    degrees: range | None = None
+    id: str | int | None = None
+
+
+class _Missing:
+    """Marks a node or an edge that has no value under the wanted name."""
+
+
+MISSING = _Missing()
+
+
+# Values looked up by name: lists, in which some may be missing, become checked columns.
+
+
+def each_node(nodes: Sequence[Any]) -> Carriers:
+    """Return the nodes of one graph, called by their names."""
+    return Carriers("node", len(nodes), lambda at: f"node {nodes[at]!r}")
+
+
+def each_edge(edges: Sequence[tuple[Any, Any]]) -> Carriers:
+    """Return the edges of one graph, called by the names of their ends."""
+    return Carriers("edge", len(edges), lambda at: f"edge {tuple(edges[at])!r}")
+
+
+def labels_of(values: list[Any] | None, carriers: Carriers) -> list[Any] | None:
+    """Return labels, or None if there are none; reject a mixture."""
+    return None if values is None or not _on_all(values, carriers, "label") else values
+
+
+def attributes_of(values: list[Any] | None, carriers: Carriers) -> Array | None:
+    """Return attributes as a table, or None if there are none; reject a mixture."""
+    if values is None or not _on_all(values, carriers, "attributes"):
+        return None
+    try:
+        rows = np.array(values)
+    except ValueError:  # unequal lengths
+        rows = np.empty((0, 0, 0))
+    if rows.ndim <= 2 and rows.dtype.kind in REAL_KINDS:
+        return rows.reshape(len(values), -1)
+    checked = [_attribute_row(value, carriers, at) for at, value in enumerate(values)]
+    for at, row in enumerate(checked):
+        if len(row) != len(checked[0]):
+            raise ValueError(
+                f"{carriers.name(at)} has {len(row)} attributes, expected {len(checked[0])} as "
+                f"the first {carriers.kind} has"
+            )
+    return np.array(checked)
+
+
+def _attribute_row(value: Any, carriers: Carriers, at: int) -> Array:
+    try:
+        row = np.atleast_1d(np.array(value))
+    except ValueError:
+        row = np.empty((0, 0))
+    if row.ndim != 1 or row.dtype.kind not in REAL_KINDS:
+        raise TypeError(
+            f"{carriers.name(at)} has the attributes {value!r}, expected a number or a sequence "
+            f"of numbers"
+        )
+    return row
+
+
+def _on_all(values: list[Any], carriers: Carriers, what: str) -> bool:
+    """Return whether all nodes or edges have a value; reject a mixture."""
+    kinds = set(map(type, values))
+    if _Missing in kinds and len(kinds) > 1:
+        at = next(at for at, value in enumerate(values) if value is MISSING)
+        raise ValueError(
+            f"{carriers.name(at)} has no {what} while other {carriers.kind}s of the graph have, "
+            f"expected it on all {carriers.kind}s or on none"
+        )
+    return bool(kinds) and _Missing not in kinds
+
+
+def weights_of(values: list[Any] | None) -> list[float] | None:
+    """Fill in weight 1 for edges without one, unless no edge has a weight."""
+    if values is None or set(map(type, values)) <= {_Missing}:
+        return None
+    return as_floats([1.0 if value is MISSING else value for value in values])
+
+
+def as_floats(weights: list[Any]) -> list[float]:
+    """Return weights as floats; reject whatever is not a number, strings of digits included."""
+    if set(map(type, weights)) == {float}:
+        return weights
+    for weight in weights:
+        if not isinstance(weight, Real | np.bool_):
+            raise TypeError(f"an edge has the weight {weight!r}, expected a number")
+    try:
+        return list(map(float, weights))
+    except OverflowError:
+        raise ValueError(f"the weight {max(weights)!r} is too large for a float") from None
+
+
+class Records:
+    """What nodes or edges carry: a mapping for each."""
+
+    __slots__ = ("_carriers", "_names", "_rows")
+
+    def __init__(self, rows: Sequence[Mapping[Any, Any]], carriers: Callable[[], Carriers]) -> None:
+        self._rows, self._carriers = rows, carriers
+        self._names = set().union(*rows)  # most names that are asked for are in no row
+
+    def values(self, name: str | None) -> list[Any] | None:
+        """Return the values under a name, or None if no row has it."""
+        if name is None or name not in self._names:
+            return None
+        return [row.get(name, MISSING) for row in self._rows]
+
+    def labels(self, name: str | None) -> list[Any] | None:
+        """Return the labels under a name, or None if there are none."""
+        values = self.values(name)
+        return None if values is None else labels_of(values, self._carriers())
+
+    def attributes(self, name: str | None) -> Array | None:
+        """Return the table of attributes under a name, or None if there are none."""
+        values = self.values(name)
+        return None if values is None else attributes_of(values, self._carriers())
+
+    def flat_labels(self, name: str | None, column: list[Any]) -> range | None:
+        """Append the labels to a flat column; return their range in it."""
+        return self._flat(name, column) or appended(self.labels(name), column)
+
+    def flat_weights(self, name: str | None, column: list[Any]) -> range | None:
+        """Append the weights to a flat column; return their range in it."""
+        return self._flat(name, column) or appended(weights_of(self.values(name)), column)
+
+    def _flat(self, name: str | None, column: list[Any]) -> range | None:
+        """Append values to a flat column, unless some rows have none."""
+        if name is None or name not in self._names:
+            return None
+        start = len(column)
+        try:
+            column.extend(map(itemgetter(name), self._rows))
+        except KeyError:
+            del column[start:]
+            return None
+        return range(start, len(column))
+
+
+def own_id(name: str | None, value: Any) -> str | int | None:
+    """Return the id that a graph carries; what cannot be one is none, unless it was asked for."""
+    if value is None or name is None:
+        return None
+    if hasattr(value, "item") and tuple(value.shape) in ((), (1,)):
+        value = value.item()  # a tensor
+    if is_id(value):
+        return value  # type: ignore[no-any-return]
+    if name != GRAPH_ID:
+        raise TypeError(f"{name} is {value!r:.80}, expected a string or an integer as id")
+    return None
