@@ -39,6 +39,7 @@ ORDER = [
     "graphs.arrow",
     "graphs.graph",
     "graphs.batch",
+    "graphs.edge_list",
     "graphs.parts",
     "graphs.matrices",
     "graphs.converters",

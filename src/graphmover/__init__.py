@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.graphs.batch import GraphBatch
     from graphmover.graphs.dataset import Dataset
+    from graphmover.graphs.edge_list import from_edge_list
     from graphmover.graphs.graph import Graph
     from graphmover.graphs.interop import as_graph_batch
     from graphmover.io.formats import iter_batches, read_graphs, write_graphs
@@ -43,6 +44,7 @@ __all__ = [
     "compile_all",
     "earth_movers_distance",
     "embed_nodes",
+    "from_edge_list",
     "iter_batches",
     "load_dataset",
     "make_graph_families",
@@ -68,6 +70,7 @@ _HOME = {
     "compile_all": "compilation",
     "earth_movers_distance": "transport",
     "embed_nodes": "nodes.embed",
+    "from_edge_list": "graphs.edge_list",
     "iter_batches": "io.formats",
     "load_dataset": "datasets.tu",
     "make_graph_families": "datasets.families",

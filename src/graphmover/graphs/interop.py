@@ -156,16 +156,21 @@ def _each(graphs: Any) -> Iterable[Any]:
         )
     if converter_of(type(graphs)) is not None:
         return [graphs]
-    is_table = hasattr(graphs, "columns") and hasattr(graphs, "to_numpy")
     if (
         isinstance(graphs, Iterable)
-        and not is_table
+        and not _is_table(graphs)
         and not isinstance(graphs, str | bytes | bytearray | Mapping)
     ):
         return graphs
     raise TypeError(
         f"got an object of type {type(graphs).__name__}, expected graphs: {_ACCEPTED}, or an "
         f"iterable of these" + _hint(graphs)
+    )
+
+
+def _is_table(graphs: Any) -> bool:
+    return hasattr(graphs, "columns") and (
+        hasattr(graphs, "to_numpy") or hasattr(graphs, "column_names")
     )
 
 
@@ -205,8 +210,8 @@ def _hint(graph: Any) -> str:
         return ". Wrap a matrix with numpy.array, make a graph of edges by gm.Graph(n_nodes, edges)"
     if isinstance(graph, dict):
         return ". Make a graph of lists of neighbours by networkx.from_dict_of_lists"
-    if hasattr(graph, "to_numpy"):
-        return ". Pass the matrix in a data frame as frame.to_numpy()"
+    if _is_table(graph):
+        return ". Make graphs of a table of edges by gm.from_edge_list, of a matrix by to_numpy()"
     return ""
 
 
