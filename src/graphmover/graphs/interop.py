@@ -12,6 +12,7 @@ import numpy as np
 from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.collections import collection_converter
 from graphmover.graphs.columns import on_all_graphs, stacked
 from graphmover.graphs.converters import converter_of, graphs_in
 from graphmover.graphs.graph import (
@@ -30,7 +31,7 @@ _T = TypeVar("_T")
 _ACCEPTED = (
     "a networkx, igraph or rustworkx graph, a PyTorch Geometric Data, an adjacency matrix "
     "(scipy.sparse, NumPy or torch), an edge index (integers of shape (2, E)), "
-    "or a graphmover.Graph"
+    "a list of edges (tuples), a dict of neighbours, or a graphmover.Graph"
 )
 
 
@@ -54,8 +55,9 @@ def as_graph_batch(
         networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, ``Batch`` and
         ``DataLoader``, adjacency matrices (``scipy.sparse``, NumPy or torch; a
         three-dimensional array is a stack of them), edge indices (integers of shape (2, E)),
-        and `Graph`, also mixed. Node order is the graph's own. A `GraphBatch` is returned
-        as it is, and so are the graphs of a `Dataset`.
+        lists of edges, dicts of neighbours, pairs as in GraKeL, and `Graph`, also mixed.
+        Node order is the graph's own. A `GraphBatch` is returned as it is, and so are the
+        graphs of a `Dataset`.
     node_label, node_attributes : str or None
         Names under which nodes carry labels and attributes (a number or a sequence of
         numbers). None ignores them.
@@ -88,6 +90,12 @@ def as_graph_batch(
     The nodes of an edge index are numbered from 0 to its largest entry. A 2 x 2 array of integers
     could be an adjacency matrix or an edge index, and is an error unless both are one graph.
 
+    A list or set of tuples ``(u, v)`` or ``(u, v, weight)`` is one graph in a list of graphs. A
+    dict ``{node: neighbours}`` is one graph, too, alone or in a list; so is a dict of weights,
+    ``{(u, v): weight}`` or ``{u: {v: weight}}``. Any other dict is one of ids to graphs. As in
+    GraKeL, ``(graph, node_labels)`` and ``(graph, node_labels, edge_labels)`` add dicts of
+    labels, or of attributes if all values are lists or arrays, to one of these or to a matrix.
+
     Raises
     ------
     TypeError, ValueError
@@ -105,7 +113,7 @@ def as_graph_batch(
         graphs = graphs.graphs  # a data set
     if isinstance(graphs, GraphBatch):
         return graphs if ids is None else graphs.with_ids(ids)
-    if isinstance(graphs, Mapping) and _holds_graphs(graphs):
+    if isinstance(graphs, Mapping) and not is_one_graph(graphs) and len(graphs):
         graphs, ids = graphs.values(), list(graphs) if ids is None else ids
     if ids is not None:
         graph_id = None
@@ -154,7 +162,7 @@ def _each(graphs: Any) -> Iterable[Any]:
             f"got an array of {graphs.dtype} of the shape {tuple(graphs.shape)}, expected a square "
             f"matrix, a stack of them, or a one-dimensional array of graphs"
         )
-    if converter_of(type(graphs)) is not None:
+    if is_one_graph(graphs):
         return [graphs]
     if (
         isinstance(graphs, Iterable)
@@ -174,13 +182,16 @@ def _is_table(graphs: Any) -> bool:
     )
 
 
-def _holds_graphs(mapping: Mapping[Any, Any]) -> bool:
-    """Tell a mapping of ids to graphs from a graph of lists of neighbours."""
-    return any(converter_of(type(value)) is not None for value in mapping.values())
+def is_one_graph(graphs: Any) -> bool:
+    """Tell one graph from many; of collections, a dict of neighbours or of edges is one."""
+    if converter_of(type(graphs)) is not None:
+        return True
+    is_mapping = isinstance(graphs, Mapping) and len(graphs) > 0
+    return is_mapping and collection_converter(graphs) is not None
 
 
 def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
-    convert = converter_of(type(graph))
+    convert = converter_of(type(graph)) or collection_converter(graph)
     if convert is None:
         raise TypeError(
             f"graph {index}: got an object of type {type(graph).__name__}, expected {_ACCEPTED}"
@@ -207,9 +218,12 @@ def _hint(graph: Any) -> str:
     if isinstance(graph, GraphBatch):
         return ". Join batches with GraphBatch.concatenate"
     if isinstance(graph, list | tuple):
-        return ". Wrap a matrix with numpy.array, make a graph of edges by gm.Graph(n_nodes, edges)"
+        return (
+            ". Wrap a matrix with numpy.array; a graph of edges is a list of tuples, such as "
+            "[(0, 1)], in a list of graphs, or gm.Graph(n_nodes, edges)"
+        )
     if isinstance(graph, dict):
-        return ". Make a graph of lists of neighbours by networkx.from_dict_of_lists"
+        return ". A graph as a dict is {node: [neighbours]}"
     if _is_table(graph):
         return ". Make graphs of a table of edges by gm.from_edge_list, of a matrix by to_numpy()"
     return ""

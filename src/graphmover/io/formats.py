@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_other_file
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.converters import converter_of
 from graphmover.graphs.dataset import Dataset, as_target
-from graphmover.graphs.interop import as_graph_batch, each_graph
+from graphmover.graphs.interop import as_graph_batch, each_graph, is_one_graph
 from graphmover.io.chunks import Record, chunks_of, joined, naming
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
 from graphmover.io.limits import PER_OBJECT, Limit, check_limits
@@ -136,7 +135,7 @@ def iter_batches(
             raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
     if isinstance(source, Dataset):
         return _slices(source, batch_size)
-    if isinstance(source, GraphBatch) or converter_of(type(source)) is not None:
+    if isinstance(source, GraphBatch) or is_one_graph(source):
         return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
     no_file = Limit(Path(os.devnull))  # what is in memory is not limited
     how = Reading(batch_size, None, None, no_file, bad)
@@ -309,7 +308,8 @@ def count_graphs(source: Any) -> int | None:
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
         return count_parquet(path) if _format(path) is FILES[".parquet"] else None
-    return len(source) if isinstance(source, GraphBatch | list | tuple | dict) else None
+    is_counted = isinstance(source, GraphBatch | list | tuple | dict) and not is_one_graph(source)
+    return len(source) if is_counted else None
 
 
 def _format(path: Path) -> Format | None:
