@@ -42,6 +42,7 @@ ORDER = [
     "graphs.edge_list",
     "graphs.parts",
     "graphs.matrices",
+    "graphs.molecules",
     "graphs.collections",
     "graphs.converters",
     "graphs.interop",

@@ -497,8 +497,8 @@ def test_other_sources_and_arguments_are_rejected(tmp_path, families):
         gm.iter_batches(families, 0)
     with pytest.raises(ValueError, match="target_column='y' is for files, got"):
         gm.iter_batches(families, target_column="y")
-    with pytest.raises(TypeError, match="graphs: graph 11: got an object of type str"):
-        list(gm.iter_batches([gm.Graph(1, [])] * 11 + ["x"], 10))
+    with pytest.raises(TypeError, match="graphs: graph 11: got an object of type int"):
+        list(gm.iter_batches([gm.Graph(1, [])] * 11 + [3], 10))
     assert FOLDERS  # the visible tables
 
 

@@ -23,6 +23,7 @@ from graphmover.graphs.graph import (
     Graph,
 )
 from graphmover.graphs.matrices import array_of, from_numpy, from_scipy, from_torch
+from graphmover.graphs.molecules import from_rdkit
 from graphmover.graphs.parts import (
     MISSING,
     REAL_KINDS,
@@ -221,6 +222,7 @@ _CONVERTERS: dict[tuple[str, str], Callable[[Any, Names, Flat], Part]] = {
     ("igraph", "Graph"): _from_igraph,
     ("networkx", "Graph"): _from_networkx,
     ("numpy", "ndarray"): from_numpy,
+    ("rdkit", "Mol"): from_rdkit,
     ("rustworkx", "PyDiGraph"): _from_rustworkx,
     ("rustworkx", "PyGraph"): _from_rustworkx,
     ("scipy", "sparray"): from_scipy,

@@ -24,6 +24,7 @@ from graphmover.graphs.graph import (
     NODE_LABEL,
 )
 from graphmover.graphs.matrices import from_torch
+from graphmover.graphs.molecules import from_smiles
 from graphmover.graphs.parts import Array, Column, Flat, Names, Part, as_floats
 
 _T = TypeVar("_T")
@@ -31,7 +32,8 @@ _T = TypeVar("_T")
 _ACCEPTED = (
     "a networkx, igraph or rustworkx graph, a PyTorch Geometric Data, an adjacency matrix "
     "(scipy.sparse, NumPy or torch), an edge index (integers of shape (2, E)), "
-    "a list of edges (tuples), a dict of neighbours, or a graphmover.Graph"
+    "a list of edges (tuples), a dict of neighbours, an RDKit molecule, a SMILES, or a "
+    "graphmover.Graph"
 )
 
 
@@ -55,7 +57,8 @@ def as_graph_batch(
         networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, ``Batch`` and
         ``DataLoader``, adjacency matrices (``scipy.sparse``, NumPy or torch; a
         three-dimensional array is a stack of them), edge indices (integers of shape (2, E)),
-        lists of edges, dicts of neighbours, pairs as in GraKeL, and `Graph`, also mixed.
+        lists of edges, dicts of neighbours, pairs as in GraKeL, molecules of RDKit, SMILES
+        in a list, and `Graph`, also mixed.
         Node order is the graph's own. A `GraphBatch` is returned as it is, and so are the
         graphs of a `Dataset`.
     node_label, node_attributes : str or None
@@ -95,6 +98,9 @@ def as_graph_batch(
     ``{(u, v): weight}`` or ``{u: {v: weight}}``. Any other dict is one of ids to graphs. As in
     GraKeL, ``(graph, node_labels)`` and ``(graph, node_labels, edge_labels)`` add dicts of
     labels, or of attributes if all values are lists or arrays, to one of these or to a matrix.
+
+    Atoms are labelled by their atomic numbers, bonds by their orders, as in files of SMILES. The
+    title of a molecule is its id.
 
     Raises
     ------
@@ -156,7 +162,7 @@ def _each(graphs: Any) -> Iterable[Any]:
     """Return one graph as a list of it, and many as they are."""
     is_dense = isinstance(graphs, np.ndarray) or converter_of(type(graphs)) is from_torch
     if is_dense and graphs.ndim != 2:
-        if graphs.ndim == 3 or (graphs.ndim == 1 and graphs.dtype == object):
+        if graphs.ndim == 3 or (graphs.ndim == 1 and _holds_objects(graphs)):
             return graphs  # type: ignore[no-any-return]
         raise TypeError(
             f"got an array of {graphs.dtype} of the shape {tuple(graphs.shape)}, expected a square "
@@ -176,6 +182,11 @@ def _each(graphs: Any) -> Iterable[Any]:
     )
 
 
+def _holds_objects(array: Any) -> bool:
+    """Return whether an array holds graphs, or texts, which are SMILES."""
+    return isinstance(array, np.ndarray) and array.dtype.kind in "OUT"
+
+
 def _is_table(graphs: Any) -> bool:
     return hasattr(graphs, "columns") and (
         hasattr(graphs, "to_numpy") or hasattr(graphs, "column_names")
@@ -192,6 +203,8 @@ def is_one_graph(graphs: Any) -> bool:
 
 def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
     convert = converter_of(type(graph)) or collection_converter(graph)
+    if isinstance(graph, str):
+        convert = from_smiles
     if convert is None:
         raise TypeError(
             f"graph {index}: got an object of type {type(graph).__name__}, expected {_ACCEPTED}"
@@ -212,7 +225,12 @@ def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
 
 def _hint(graph: Any) -> str:
     if isinstance(graph, str | os.PathLike):
-        return ". Read a file with gm.read_graphs(path).graphs, or pass it to transform_to"
+        return (
+            ". Read a file with gm.read_graphs(path).graphs, or pass it to transform_to; a SMILES "
+            "goes into a list"
+        )
+    if graph is None:
+        return ". RDKit returns None for what it cannot read"
     if isinstance(getattr(graph, "graphs", None), GraphBatch):
         return ". Pass the graphs of a Dataset: data.graphs"
     if isinstance(graph, GraphBatch):

@@ -1,7 +1,6 @@
-"""Molecules as SMILES, read by RDKit: a node per heavy atom, labelled by its atomic number.
+"""Files of molecules as SMILES, read by RDKit: a node per heavy atom, an edge per bond.
 
-An edge is a bond, labelled by its order: 1, 2 or 3, or 4 if it is aromatic. The title of a line is
-the id of the graph, and in a table the column ``id`` or ``name``.
+The title of a line is the id of the graph, and in a table the column ``id`` or ``name``.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.molecules import Molecule, molecule_of, parsed_smiles
 from graphmover.io.chunks import (
     TARGET,
     in_batches,
-    library,
     naming,
     require_one_column,
     shown_names,
@@ -28,15 +27,6 @@ from graphmover.io.chunks import (
 from graphmover.io.limits import Limit
 from graphmover.io.reading import Reading, id_column_of
 from graphmover.io.text_columns import kind_of_ids, kind_of_targets
-
-#: The label of an edge by RDKit's name of the bond; 0 for bonds of other kinds, such as dative.
-_BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4, "QUADRUPLE": 5}
-
-
-class _Molecule(NamedTuple):
-    atoms: list[int]
-    bonds: list[tuple[int, int]]
-    orders: list[int]
 
 
 class _Line(NamedTuple):
@@ -145,36 +135,27 @@ def _field(row: list[str], at: int) -> str:
     return row[at] if at < len(row) else ""
 
 
-def _molecule(smiles: str, where: str, limit: Limit) -> _Molecule:
+def _molecule(smiles: str, where: str, limit: Limit) -> Molecule:
     if len(smiles) > limit.longest_smiles:
         raise ValueError(
             f"{where}: a SMILES of {len(smiles)} characters, expected {limit.longest_smiles} or "
             f"fewer; if you trust the source, pass max_smiles={len(smiles)}: RDKit may take minutes"
         )
-    try:
-        from rdkit import Chem, rdBase
-    except ImportError:
-        raise library("RDKit", "SMILES", "smiles") from None
-    with rdBase.BlockLogs():
-        molecule = Chem.MolFromSmiles(smiles)
+    molecule = parsed_smiles(smiles)
     if molecule is None:
         raise ValueError(f"{where}: RDKit cannot read the SMILES {smiles[:80]!r}")
-    return _Molecule(
-        [atom.GetAtomicNum() for atom in molecule.GetAtoms()],
-        [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()],
-        [_BONDS.get(bond.GetBondType().name, 0) for bond in molecule.GetBonds()],
-    )
+    return molecule_of(molecule)
 
 
 def _chunks(lines: Iterator[_Line], path: Path, how: Reading) -> Iterator[Dataset]:
-    def molecules() -> Iterator[tuple[_Line, _Molecule]]:
+    def molecules() -> Iterator[tuple[_Line, Molecule]]:
         for line in lines:
             where = f"{path}, line {line.number}"
             try:
                 yield line, _molecule(line.smiles, where, how.limit)
             except ValueError as error:
                 if not how.bad.leaves_out(error, line.number, line.id, where):
-                    yield line, _Molecule([], [], [])
+                    yield line, Molecule([], [], [])
 
     first = 0
     for chunk in in_batches(molecules(), how.batch_size):
