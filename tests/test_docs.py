@@ -16,7 +16,12 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```python" in page.read_text()]
 PAGES.remove(DOCS / "datasets.md")  # it needs data files: tests/datasets/test_tu.py runs it
-NEEDS = {"json-lines.md": ["networkx"], "graphml-gml.md": ["networkx"], "smiles.md": ["rdkit"]}
+NEEDS = {
+    "json-lines.md": ["networkx"],
+    "graphml-gml.md": ["networkx"],
+    "graph6-edge-lists.md": ["networkx"],
+    "smiles.md": ["rdkit"],
+}
 
 
 def blocks(page, language):

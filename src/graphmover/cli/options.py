@@ -45,8 +45,9 @@ def _option(name: str, **settings: Any) -> Any:
 Source = Annotated[
     str,
     typer.Argument(
-        help="A .parquet, .jsonl, .ndjson, .smi, .csv, .graphml or .gml file, a folder of CSV, "
-        "GraphML or GML files, or a TU data set: its name, folder or zip.",
+        help="A .parquet, .jsonl, .ndjson, .smi, .csv, .graphml, .gml, .gexf, .g6, .s6, .edgelist "
+        "or .edges file, a folder or a quoted pattern of such files, a folder of CSV tables, or a "
+        "TU data set: its name, folder or zip.",
         metavar="SOURCE",
     ),
 ]

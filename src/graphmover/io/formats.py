@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -16,8 +18,12 @@ from graphmover.graphs.dataset import Dataset, as_target
 from graphmover.graphs.interop import as_graph_batch, each_graph, is_one_graph
 from graphmover.io.chunks import Record, chunks_of, joined, naming
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
+from graphmover.io.edge_list_files import read_edge_list
+from graphmover.io.graph6 import read_graph6
 from graphmover.io.limits import PER_OBJECT, Limit, check_limits
+from graphmover.io.many_files import files_of, is_pattern
 from graphmover.io.networkx_files import (
+    read_gexf,
     read_gml,
     read_graphml,
     read_json_lines,
@@ -49,6 +55,11 @@ FILES: dict[str, Format] = {
     ".ndjson": Format("a node-link object per line", read_json_lines, write_json_lines),
     ".graphml": Format("one graph", read_graphml),
     ".gml": Format("one graph", read_gml),
+    ".gexf": Format("one graph", read_gexf),
+    ".edgelist": Format("an edge per line", partial(read_edge_list, ending="edgelist")),
+    ".edges": Format("an edge per line", partial(read_edge_list, ending="edges")),
+    ".g6": Format("a graph per line", read_graph6),
+    ".s6": Format("a graph per line", read_graph6),
     ".smi": Format("a SMILES per line", read_smiles),
     ".csv": Format("a column of SMILES", read_smiles_table),
 }
@@ -58,7 +69,13 @@ FOLDERS: dict[str, Format] = {
     EDGES: Format("nodes.csv, edges.csv and optionally graphs.csv", read_edge_csv),
     "*.graphml": Format("a graph per file", read_graphml),
     "*.gml": Format("a graph per file", read_gml),
+    "*.gexf": Format("a graph per file", read_gexf),
+    "*.edgelist": Format("a graph per file", FILES[".edgelist"].read),
+    "*.edges": Format("a graph per file", FILES[".edges"].read),
 }
+
+#: Files that hold one graph each: their readers take folders and patterns, too.
+_ONE_GRAPH = (".graphml", ".gml", ".gexf", ".edgelist", ".edges")
 
 
 def iter_batches(
@@ -74,14 +91,15 @@ def iter_batches(
 ) -> Iterator[Dataset]:
     """Read a collection of graphs in batches.
 
-    Parquet, JSON lines, SMILES, folders of GraphML or GML and iterables of graphs are read
-    lazily; TU data sets and folders of CSV files are read into memory first.
+    Parquet, JSON lines, SMILES, graph6, folders and patterns of files, and iterables of graphs
+    are read lazily; TU data sets and folders of CSV tables are read into memory first.
 
     Parameters
     ----------
     source : str, path, Dataset, GraphBatch, iterable of graphs or mapping of ids to graphs
-        A file or folder in any supported format, what `load_dataset` takes (the name, folder
-        or zip of a TU data set), or graphs that `as_graph_batch` takes.
+        A file or folder in any supported format, a pattern such as ``"runs/*.g6"``, whose
+        files are read in the natural order of their names, what `load_dataset` takes (the
+        name, folder or zip of a TU data set), or graphs that `as_graph_batch` takes.
     batch_size : int
         The largest number of graphs in a batch.
     target_column : str, optional
@@ -90,7 +108,8 @@ def iter_batches(
     id_column : str, optional
         The column, or attribute of a graph, with the ids. By default ``"id"``, or else
         ``"name"``, if it exists and holds strings or integers; the titles of a SMILES file;
-        the names of graphs in CSV tables, and of files in a folder.
+        the names of graphs in CSV tables, and of files that hold one graph in a folder or
+        pattern.
     errors : {"raise", "skip", "empty"}
         What to do about a graph that cannot be read: raise an error that names it, leave it
         out, or put a graph without nodes in its place, so that rows line up with those of the
@@ -313,10 +332,45 @@ def count_graphs(source: Any) -> int | None:
 
 
 def _format(path: Path) -> Format | None:
-    """Return the format of a file or folder, or None for `load_dataset` to decide."""
+    """Return the format of a file, folder or pattern, or None for `load_dataset` to decide."""
+    if is_pattern(path):
+        return _format_of_files(path)
     if not path.is_dir():
         return FILES.get(path.suffix.lower())
-    return next((FOLDERS[holds] for holds in FOLDERS if any(path.glob(holds))), None)
+    found = next((FOLDERS[holds] for holds in FOLDERS if any(path.glob(holds))), None)
+    if found is not None or _is_tu(path):
+        return found
+    return _format_of_files(path) if _known_files(path) else None
+
+
+def _known_files(path: Path) -> list[Path]:
+    """Return the files of a folder whose format is known, or all files of a pattern."""
+    files = files_of(path)
+    return [file for file in files if is_pattern(path) or file.suffix.lower() in FILES]
+
+
+def _format_of_files(path: Path) -> Format:
+    """Return the format of several files that are one source."""
+    files = _known_files(path)
+    if not files:
+        raise FileNotFoundError(f"there is no file that matches {path}")
+    ending = files[0].suffix.lower()
+    other = next((file for file in files if file.suffix.lower() != ending), None)
+    if other is not None:
+        raise ValueError(
+            f"{path} has files of several formats, {files[0].name} and {other.name}, expected one: "
+            f"name those to read, as in {files[0].parent / '*'}{ending}"
+        )
+    if ending not in FILES:
+        raise ValueError(_unknown(files[0]))
+    read = FILES[ending].read if ending in _ONE_GRAPH else _read_each
+    return Format("graphs of several files", read)
+
+
+def _read_each(path: Path, how: Reading) -> Iterator[Dataset]:
+    """Yield the graphs of several files, those that are there now, one after the other."""
+    files = _known_files(path)
+    return chain.from_iterable(FILES[file.suffix.lower()].read(file, how) for file in files)
 
 
 def _from_path(
@@ -340,7 +394,7 @@ def _from_path(
         if how.id_column is not None:
             raise ValueError(f"{path} is a TU data set, without ids: leave out id_column")
         return _slices(load_dataset(source, max_bytes=max_bytes), how.batch_size)
-    if not path.exists():
+    if not path.exists() and not is_pattern(path):
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():
         raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
@@ -354,7 +408,8 @@ def _is_tu(path: Path) -> bool:
 def _unknown(path: Path) -> str:
     """Describe what was expected of an existing file or folder."""
     if path.is_dir():
-        return f"the folder {path} holds no {', '.join(FOLDERS)} or *_A.txt (a TU data set)"
+        known = ", ".join([*FOLDERS, *(f"*{ending}" for ending in FILES)])
+        return f"the folder {path} holds no {known} or *_A.txt (a TU data set)"
     return f"cannot tell the format of {path}: {_unknown_ending(path)}"
 
 

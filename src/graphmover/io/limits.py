@@ -6,10 +6,10 @@ the graphs take before they make arrays of them, and compare it with the size of
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from graphmover._utils.checks import require_integer
+from graphmover.io.many_files import files_of
 
 #: Without ``max_bytes``, reading may take this much, or this many times the size of the file.
 LEAST_LIMIT = 10**9
@@ -70,9 +70,7 @@ def graph_bytes(n_graphs: int, n_nodes: int, n_entries: int) -> int:
 
 def _stored_bytes(source: Path) -> int:
     try:
-        if source.is_dir():
-            return sum(entry.stat().st_size for entry in os.scandir(source) if entry.is_file())
-        return source.stat().st_size
+        return sum(file.stat().st_size for file in files_of(source))
     except OSError:
         return 0
 

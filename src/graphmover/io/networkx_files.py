@@ -1,4 +1,4 @@
-"""Files that networkx reads: JSON lines (node-link), GraphML and GML.
+"""Files that networkx reads: JSON lines (node-link), GraphML, GML and GEXF.
 
 Labels, attributes and weights are stored under ``label``, ``attributes`` and ``weight``, as in
 `as_graph_batch`; a graph's target and its id are its own attributes.
@@ -7,7 +7,6 @@ Labels, attributes and weights are stored under ``label``, ``attributes`` and ``
 from __future__ import annotations
 
 import json
-import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,6 +28,7 @@ from graphmover.graphs.graph import (
     NODE_LABEL,
 )
 from graphmover.io.chunks import TARGET, Record, chunks_of, library, naming
+from graphmover.io.many_files import files_of, is_pattern
 from graphmover.io.reading import Reading, id_of
 
 #: Memory that networkx takes for a character of a file, measured, rounded up.
@@ -37,7 +37,7 @@ _PER_CHARACTER = 200
 
 def read_json_lines(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a file with a node-link object on each line."""
-    nx = _networkx("JSON lines")
+    nx = networkx_library("JSON lines")
 
     def graph_of(text: bytes, where: str) -> Any:
         how.limit.require(_PER_CHARACTER * len(text), f"a line of {len(text)} bytes", where)
@@ -59,12 +59,12 @@ def read_json_lines(path: Path, how: Reading) -> Iterator[Dataset]:
                 if not text.strip():
                     continue
                 where = f"{path}, line {number}"
-                yield from _record(partial(graph_of, text, where), number, where, how)
+                yield from record_of(partial(graph_of, text, where), number, where, how)
 
     return chunks_of(records(), path, how)
 
 
-def _record(
+def record_of(
     read: Callable[[], Any], position: int | str, where: str, how: Reading, name: str | None = None
 ) -> Iterator[Record]:
     """Yield a graph with its target and its id.
@@ -129,7 +129,7 @@ def _edge_lists(data: dict[str, Any]) -> list[Any]:
 
 def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
     """Write a node-link object per graph; return the number of graphs."""
-    nx = _networkx("JSON lines")
+    nx = networkx_library("JSON lines")
     n_graphs = 0
     for chunk in chunks:
         targets = [None] * len(chunk.graphs) if chunk.target is None else chunk.target.tolist()
@@ -182,13 +182,13 @@ def _directed(graph: Any, batch: GraphBatch) -> Any:
 
 def read_graphml(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each file of a folder, in the order of their names."""
-    nx = _networkx("GraphML")
+    nx = networkx_library("GraphML")
 
     def read(file: Path) -> Any:
         _require_listed_nodes(file)
         return nx.read_graphml(file)
 
-    return _read_files(path, "graphml", read, how)
+    return read_files(path, "graphml", read, how)
 
 
 def _require_listed_nodes(file: Path) -> None:
@@ -214,23 +214,37 @@ def read_gml(path: Path, how: Reading) -> Iterator[Dataset]:
     In GML the ``label`` of a node is its name, which differs from node to node: it is dropped,
     and a node's label is its attribute ``node_label``. An edge's label is ``label``.
     """
-    nx = _networkx("GML")
+    nx = networkx_library("GML")
+
+    return read_files(path, "gml", lambda file: _relabelled(nx.read_gml(file, label="id")), how)
+
+
+def read_gexf(path: Path, how: Reading) -> Iterator[Dataset]:
+    """Yield the graph of a file, or of each of several files; labels are as in GML."""
+    nx = networkx_library("GEXF")
 
     def read(file: Path) -> Any:
-        graph = nx.read_gml(file, label="id")
-        for _, record in graph.nodes(data=True):
-            record.pop(NODE_LABEL, None)
-            if "node_label" in record:
-                record[NODE_LABEL] = record.pop("node_label")
-        return graph
+        _require_listed_nodes(file)
+        return _relabelled(nx.read_gexf(file))
 
-    return _read_files(path, "gml", read, how)
+    return read_files(path, "gexf", read, how)
 
 
-def _read_files(
+def _relabelled(graph: Any) -> Any:
+    """Drop names of nodes that are under ``label``, and move labels from ``node_label`` there."""
+    for _, record in graph.nodes(data=True):
+        record.pop(NODE_LABEL, None)
+        if "node_label" in record:
+            record[NODE_LABEL] = record.pop("node_label")
+    return graph
+
+
+def read_files(
     path: Path, ending: str, read: Callable[[Path], Any], how: Reading
 ) -> Iterator[Dataset]:
-    files = sorted(path.glob(f"*.{ending}"), key=_by_number) if path.is_dir() else [path]
+    """Yield the graph of a file, or of each file of a folder or pattern, in natural order."""
+    files = files_of(path, f".{ending}")
+    are_named = path.is_dir() or is_pattern(path)  # the names of files tell the graphs apart
 
     def graph_of(file: Path) -> Any:
         n_bytes = file.stat().st_size
@@ -248,24 +262,19 @@ def _read_files(
 
     def records() -> Iterator[Record]:
         for file in files:
-            # In a folder, the names of the files tell the graphs apart.
-            name = file.stem if path.is_dir() and is_id(file.stem) else None
-            yield from _record(partial(graph_of, file), file.name, str(file), how, name)
+            name = file.stem if are_named and is_id(file.stem) else None
+            yield from record_of(partial(graph_of, file), file.name, str(file), how, name)
 
     return chunks_of(records(), path, how)
 
 
-def _networkx(what: str) -> Any:
+def networkx_library(what: str) -> Any:
+    """Return networkx, which reading this needs."""
     try:
         import networkx as nx
     except ImportError:
         raise library("networkx", what, "networkx") from None
     return nx
-
-
-def _by_number(file: Path) -> list[Any]:
-    """Sort graph2 before graph10."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", file.name)]
 
 
 def _make_tuples(graph: Any) -> None:
