@@ -191,6 +191,7 @@ ORDER = [
     "demo",
     "cli.words",
     "cli.tables",
+    "cli.standard_input",
     "cli.options",
     "cli.demo",
     "cli.fit",

@@ -13,6 +13,7 @@ from graphmover.cli.options import (
     Errors,
     Force,
     IdColumn,
+    InputFormat,
     MaxBytes,
     MaxSmiles,
     OnError,
@@ -28,6 +29,7 @@ def convert(
     output: Annotated[
         Path, typer.Argument(help="A .parquet, .jsonl or .ndjson file.", metavar="OUTPUT")
     ],
+    format: InputFormat = None,  # read with the source
     target_column: TargetColumn = None,
     id_column: IdColumn = None,
     errors: Errors = OnError.error,

@@ -17,6 +17,7 @@ from graphmover.cli.options import (
     FitGraphs,
     Force,
     IdColumn,
+    InputFormat,
     Json,
     MaxBytes,
     MaxSmiles,
@@ -51,6 +52,7 @@ def embed(
             help="Use this fitted model (.npz); if the file does not exist, fit and save it.",
         ),
     ] = None,
+    format: InputFormat = None,  # read with the source
     target_column: TargetColumn = None,
     id_column: IdColumn = None,
     errors: Errors = OnError.error,

@@ -12,6 +12,7 @@ from graphmover.cli.options import (
     ComponentsIfGiven,
     Errors,
     IdColumn,
+    InputFormat,
     Json,
     MaxBytes,
     MaxSmiles,
@@ -40,6 +41,7 @@ _COMPONENTS = int(str(PARAMETERS["n_components"].default))
 def evaluate(
     source: Source,
     embedding: GraphVectorizer | RandomGraphEmbedding,
+    format: InputFormat = None,  # read with the source
     target_column: TargetColumn = None,
     id_column: IdColumn = None,
     errors: Errors = OnError.error,

@@ -13,6 +13,7 @@ from graphmover.cli.options import (
     FitGraphs,
     Force,
     IdColumn,
+    InputFormat,
     MaxBytes,
     MaxSmiles,
     OnError,
@@ -37,6 +38,7 @@ def fit(
     source: Source,
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model (.npz).")],
     embedding: GraphVectorizer | RandomGraphEmbedding,
+    format: InputFormat = None,  # read with the source
     target_column: TargetColumn = None,
     id_column: IdColumn = None,
     errors: Errors = OnError.error,

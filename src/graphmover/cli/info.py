@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphmover.cli.options import (
     Errors,
     IdColumn,
+    InputFormat,
     Json,
     MaxBytes,
     MaxSmiles,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 def info(
     source: Source,
+    format: InputFormat = None,  # read with the source
     target_column: TargetColumn = None,
     id_column: IdColumn = None,
     errors: Errors = OnError.error,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover.cli.standard_input import as_file, known_format
 from graphmover.cli.words import checking_options
 from graphmover.parameters import (
     PARAMETERS,
@@ -47,8 +48,19 @@ Source = Annotated[
     typer.Argument(
         help="A .parquet, .jsonl, .ndjson, .smi, .csv, .graphml, .gml, .gexf, .g6, .s6, .edgelist "
         "or .edges file, a folder or a quoted pattern of such files, a folder of CSV tables, or a "
-        "TU data set: its name, folder or zip.",
+        "TU data set: its name, folder or zip; - is standard input.",
         metavar="SOURCE",
+        callback=as_file,
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Format of standard input, as the ending of a file: smi, g6, csv, ...",
+        show_default="jsonl",
+        callback=known_format,
+        is_eager=True,  # known before the source is read
     ),
 ]
 TargetColumn = Annotated[

@@ -1,0 +1,43 @@
+"""Standard input as a source: ``-``, which is kept in a file until the command ends."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+STANDARD_INPUT = "-"
+_DEFAULT = "jsonl"
+
+
+def known_format(ending: str | None) -> str | None:
+    """Reject the name of a format that is not read from one file."""
+    from graphmover.io.formats import FILES
+
+    if ending is not None and f".{ending}" not in FILES:
+        known = ", ".join(name.removeprefix(".") for name in FILES)
+        raise typer.BadParameter(f"{ending!r} is not one of {known}")
+    return ending
+
+
+def as_file(context: typer.Context, source: str) -> str:
+    """Return a source as it is, and standard input as a file: commands may read it twice."""
+    ending: str | None = context.params.get("format")
+    if source != STANDARD_INPUT:
+        if ending is not None:
+            raise typer.BadParameter(
+                f"leave out --format, which is for standard input (-): the ending of {source} "
+                f"tells its format"
+            )
+        return source
+    if context.resilient_parsing:
+        return source
+    from shutil import copyfileobj
+    from tempfile import TemporaryDirectory
+
+    folder = context.with_resource(TemporaryDirectory(prefix="graphmover-"))
+    path = Path(folder) / f"standard-input.{ending or _DEFAULT}"
+    with path.open("wb") as file:
+        copyfileobj(sys.stdin.buffer, file)
+    return str(path)
