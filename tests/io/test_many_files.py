@@ -124,6 +124,14 @@ def test_folders_and_patterns_of_files_with_many_graphs(tmp_path):
     assert len(read(f"{tmp_path}/part1*.jsonl")) == 40
 
 
+def test_skipped_graphs_of_several_files_are_told_apart(tmp_path):
+    for name in ("a.g6", "b.g6"):
+        (tmp_path / name).write_bytes(b"Bw\n1 2\n")
+    skipped = []
+    assert len(read(tmp_path, errors="skip", skipped=skipped)) == 2
+    assert [bad.position for bad in skipped] == ["a.g6:2", "b.g6:2"]
+
+
 def test_files_of_several_formats_are_no_source(tmp_path):
     (tmp_path / "a.g6").write_bytes(b"Bw\n")
     (tmp_path / "b.smi").write_text("CC\n")

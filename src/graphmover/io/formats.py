@@ -370,7 +370,12 @@ def _format_of_files(path: Path) -> Format:
 def _read_each(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of several files, those that are there now, one after the other."""
     files = _known_files(path)
-    return chain.from_iterable(FILES[file.suffix.lower()].read(file, how) for file in files)
+
+    def read(file: Path) -> Iterator[Dataset]:
+        how.bad.file = file.name  # a line alone would not tell which
+        return FILES[file.suffix.lower()].read(file, how)
+
+    return chain.from_iterable(map(read, files))
 
 
 def _from_path(

@@ -25,7 +25,7 @@ class Skipped(NamedTuple):
     ----------
     position : int or str
         Its line, counted from 1, in a file of lines; its file in a folder; or else its index in
-        the source, counted from 0.
+        the source, counted from 0. In one of several files, after the name of the file and a colon.
     id : str, int or None
         What it is called, if that is known.
     reason : str
@@ -62,6 +62,7 @@ class BadGraphs:
             raise TypeError(f"skipped must be a list or have append, got {skipped!r:.80}")
         self.are_raised = errors == "raise"
         self.n_graphs = 0
+        self.file = ""  # the one that is read, of several
         self._are_left_out = errors == "skip"
         self._sink = skipped
         self._first = ""
@@ -75,6 +76,7 @@ class BadGraphs:
         """
         if self.are_raised:
             raise error
+        position = f"{self.file}:{position}" if self.file else position
         reason = str(error).removeprefix(f"{where}: ")[:_LONGEST_REASON]
         self.n_graphs += 1
         self._first = self._first or f"the first, at {position}: {reason[:200]}"
