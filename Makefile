@@ -46,7 +46,7 @@ bench: $(VENV)/.bench ## compare speed with other libraries
 	$(BIN)/python benchmarks/node_embedding.py
 
 experiments: $(VENV)/.dev ## the paper's tables and figures (hours)
-	for name in tables selection options varying_r scaling convergence speedup; do \
+	for name in tables vectorizer selection options varying_r scaling convergence speedup; do \
 	  $(BIN)/python experiments/$$name.py || exit 1; \
 	done
 	$(BIN)/python experiments/report.py
