@@ -48,7 +48,7 @@ def test_format_names_another(tmp_path):
     answer = run("info", "-", "--format", "smi", "--json", given=b"CCO ethanol\nC\n")
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout)["graphs"] == 2
-    answer = run("info", "--format", "g6", "-", "--json", given=b"Bw\nC~\nA_\n")
+    answer = run("info", "--format", ".g6", "-", "--json", given=b"Bw\nC~\nA_\n")
     assert json.loads(answer.stdout)["graphs"] == 3
 
 

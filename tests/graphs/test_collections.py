@@ -55,6 +55,8 @@ def test_dicts_of_ids_to_collections():
     assert batch.ids.tolist() == ["x", "y"]
     assert batch == gm.GraphBatch.concatenate([PATH, PATH]).with_ids(["x", "y"])
     assert gm.read_graphs(named).graphs == batch
+    weighted = gm.as_graph_batch({"x": {(0, 1): 2.0, (1, 2): 1.0}, "y": {(0, 1): 2.0, (1, 2): 1}})
+    assert weighted == gm.GraphBatch.concatenate([WEIGHTED, WEIGHTED]).with_ids(["x", "y"])
     of_pairs = {7: ([(0, 1)], {0: "C", 1: "O"})}
     assert gm.as_graph_batch(of_pairs).ids.tolist() == [7]
 

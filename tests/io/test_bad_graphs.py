@@ -326,3 +326,13 @@ def test_molecules_of_the_nci(tmp_path):
     data = gm.read_graphs(path, errors="skip", skipped=skipped)
     assert data.ids.tolist() == good
     assert {one.id for one in skipped} == {int(title) for _, title in lines} - set(good)
+
+
+def test_a_row_without_a_smiles_is_bad(tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "x.csv").write_text("smiles,id\nCCO,a\n,b\nCCN,c\n")
+    with pytest.raises(ValueError, match=r"x.csv, line 3: there is no SMILES"):
+        gm.read_graphs(tmp_path / "x.csv")
+    with pytest.warns(UserWarning, match="there is no SMILES"):
+        graphs = gm.read_graphs(tmp_path / "x.csv", errors="skip").graphs
+    assert graphs.ids.tolist() == ["a", "c"]

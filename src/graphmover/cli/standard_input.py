@@ -15,7 +15,10 @@ def known_format(ending: str | None) -> str | None:
     """Reject the name of a format that is not read from one file."""
     from graphmover.io.formats import FILES
 
-    if ending is not None and f".{ending}" not in FILES:
+    if ending is None:
+        return None
+    ending = ending.removeprefix(".")
+    if f".{ending}" not in FILES:
         known = ", ".join(name.removeprefix(".") for name in FILES)
         raise typer.BadParameter(f"{ending!r} is not one of {known}")
     return ending

@@ -69,7 +69,9 @@ def _is_weighted_pair(item: tuple[Any, Any]) -> bool:
 def _is_neighbours(value: Any, graph: Mapping[Any, Any]) -> bool:
     """Tell neighbours, or weights by neighbour, from a graph under the name of its id."""
     if isinstance(value, Mapping):
-        return all(isinstance(weight, Real) for weight in value.values())
+        is_weighted = all(isinstance(weight, Real) for weight in value.values())
+        # Pairs that are no nodes of this graph are edges of another.
+        return is_weighted and all(name in graph for name in value if isinstance(name, tuple))
     if isinstance(value, np.ndarray):
         return value.ndim == 1
     if not isinstance(value, list | tuple | Set):

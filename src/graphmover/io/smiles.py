@@ -141,6 +141,8 @@ def _molecule(smiles: str, where: str, limit: Limit) -> Molecule:
             f"{where}: a SMILES of {len(smiles)} characters, expected {limit.longest_smiles} or "
             f"fewer; if you trust the source, pass max_smiles={len(smiles)}: RDKit may take minutes"
         )
+    if not smiles.strip():
+        raise ValueError(f"{where}: there is no SMILES")
     molecule = parsed_smiles(smiles)
     if molecule is None:
         raise ValueError(f"{where}: RDKit cannot read the SMILES {smiles[:80]!r}")
