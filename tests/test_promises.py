@@ -189,13 +189,13 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 @pytest.mark.parametrize(
     "bad, value",
     [
-        (np.array([[0, -1], [-1, 0]]), "-1"),
+        (np.array([[0.0, -1.0], [-1.0, 0.0]]), "-1"),
         (np.array([[0, np.nan], [np.nan, 0]]), "nan"),
         (np.zeros((2, 3)), "(2, 3)"),
         (None, "NoneType"),
-        ("C", "str"),
+        (b"C", "bytes"),
     ],
-    ids=["negative weight", "weight nan", "not square", "None", "string"],
+    ids=["negative weight", "weight nan", "not square", "None", "bytes"],
 )
 def test_6_bad_graphs_are_named(bad, value):
     good = [star(5), star(7), path(4)]

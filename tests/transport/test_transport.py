@@ -265,7 +265,7 @@ def test_bad_input_is_named():
 
 
 @pytest.mark.slow
-def test_the_first_call_says_that_it_compiles_and_the_second_process_does_not(tmp_path):
+def test_processes_say_what_they_compile_until_nothing_is_left(tmp_path):
     import os
 
     code = (
@@ -280,7 +280,9 @@ def test_the_first_call_says_that_it_compiles_and_the_second_process_does_not(tm
             text=True,
             check=True,
         )
-        for _ in range(2)
+        for _ in range(3)
     ]
-    assert "compiling the transport engine for up to 8 sinks (once" in runs[0].stderr
-    assert "compiling" not in runs[1].stderr
+    # A first run makes do with one copy of the solver, which fits more sinks.
+    assert "compiling the transport engine for up to 32 sinks (once" in runs[0].stderr
+    assert "compiling the transport engine for up to 8 sinks (once" in runs[1].stderr
+    assert "compiling" not in runs[2].stderr
