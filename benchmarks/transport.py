@@ -233,24 +233,6 @@ def real(rounds: int) -> None:
     print()
 
 
-def pairs_of_graphs(rounds: int) -> None:
-    """Full-size graphs on both sides, against emd_c."""
-    rng = np.random.default_rng(0)
-    print("| graph to graph | ms | times emd_c |\n|---|---|---|")
-    for n in (30, 60, 100, 200, 400, 800, 1500, 2500):
-        count = 8 if n <= 200 else 2 if n <= 800 else 1
-        x, y = random_nodes(rng, count, n, 4), random_nodes(rng, count, n, 4)
-        given = problems(x, y, np.ndindex(count, count))
-        gm.earth_movers_distance(x, y)
-        rows = []
-        for _ in range(rounds):
-            own = seconds(lambda: gm.earth_movers_distance(x, y)) / count**2
-            rows.append((own, seconds(lambda: [by_emd_c(p) for p in given]) / count**2 / own))
-        own, ratio = (median(column) for column in zip(*rows, strict=True))
-        print(f"| {n}x{n} | {1e3 * own:.3f} | {ratio:.1f} |", flush=True)
-    print()
-
-
 def even(rounds: int) -> None:
     """As many nodes on both sides: ratios to emd_c, and how smoothly time grows."""
     rng = np.random.default_rng(0)
@@ -495,7 +477,6 @@ except ImportError:
 SECTIONS = {
     "shapes": shapes,
     "real": real,
-    "pairs": pairs_of_graphs,
     "even": even,
     "tree": tree,
     "hard": hard,

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
+from test_hard_problems import by_paths
 
 import graphmover as gm
 from graphmover.transport import GroundDistance
-from graphmover.transport.cpu import engine, few_sinks, many_sinks
-from graphmover.transport.cpu.solver import Pairs
 
 
 def graph_of(points, masses=None):
@@ -35,16 +34,6 @@ def collection_of(graphs):
 def by_assignment(x, y):
     costs = cdist(x.points, y.points)
     return costs[linear_sum_assignment(costs)].mean()
-
-
-def by_paths(x, y):
-    """The distance that augmenting paths find; NaN if they give up."""
-    sides = [engine.prepare(s.points, s.masses, s.offsets, None) for s in (x, y)]
-    solver, width = (few_sinks, 64) if len(y.points) <= 64 else (many_sinks, 32)
-    pairs, out = Pairs(np.array([0]), np.array([len(x.points) + 1]), False), np.empty((1, 1))
-    ground = engine.rule_of(None, x.n_dimensions)
-    solver.distances((0,) * width, pairs, ground, *sides, False, out)
-    return out[0, 0]
 
 
 def assert_plan_of(x, y, expected):
