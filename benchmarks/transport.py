@@ -128,7 +128,9 @@ def by_ortools(problem: Given) -> float:
 def parts(lanes, ground, sources, sinks, with_start, out):  # type: ignore[no-untyped-def]
     """Compute the costs alone, or with the start: every source to its cheapest sink."""
     stride, d = len(lanes), sources.points.shape[1]
-    state = _few_sinks._state(lanes, largest(sources.offsets), stride)
+    n = largest(sources.offsets)
+    memory = np.empty((_few_sinks.TABLES, n * stride), np.int64)
+    state = _few_sinks._state(lanes, memory, n, stride)
     columns = np.empty(d * stride), np.empty(sources.labels.shape[1] * stride, np.int64)
     for r in range(len(sinks.offsets) - 1):
         m = sinks.offsets[r + 1] - sinks.offsets[r]

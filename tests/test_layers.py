@@ -121,6 +121,7 @@ ORDER = [
     "transport.ground",
     "transport.side",
     "transport.cpu",
+    "transport.cpu.memory",
     "transport.cpu.lanes",
     "transport.cpu.ground",
     "transport.cpu.problem",

@@ -11,6 +11,7 @@ import pytest
 
 import graphmover as gm
 from graphmover.transport.cpu import engine, few_sinks, many_sinks
+from graphmover.transport.cpu.memory import working_memory
 from graphmover.transport.cpu.solver import Pairs
 
 KINDS = ("crossing lines", "skew lines", "line and plane", "linked circles", "grid lines")
@@ -48,7 +49,8 @@ def by_paths(x, y):
     solver, width = (few_sinks, 64) if len(y.points) <= 64 else (many_sinks, 32)
     pairs, out = Pairs(np.array([0]), np.array([len(x.points) + 1]), False), np.empty((1, 1))
     ground = engine.rule_of(None, x.n_dimensions)
-    solver.distances((0,) * width, pairs, ground, *sides, False, out)
+    memory = working_memory(solver.TABLES, len(x.points), -(-len(y.points) // width) * width)
+    solver.distances((0,) * width, memory, pairs, ground, *sides, False, out)
     return out[0, 0]
 
 

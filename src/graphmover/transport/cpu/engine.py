@@ -68,6 +68,7 @@ from graphmover.transport.cpu import few_sinks as _few_sinks
 from graphmover.transport.cpu import many_sinks as _many_sinks
 from graphmover.transport.cpu import simplex as _simplex
 from graphmover.transport.cpu.ground import Rule
+from graphmover.transport.cpu.memory import working_memory
 from graphmover.transport.cpu.problem import prepare, prepare_one
 from graphmover.transport.cpu.solver import Pairs
 from graphmover.transport.ground import default_ground_distance
@@ -93,6 +94,14 @@ _PURPOSES = {
     _simplex.distances: "for large or hard problems",
     _many_sinks.plan: "for plans",
     _simplex.plan: "for large or hard plans",
+}
+
+_TABLES = {
+    _few_sinks.distances: _few_sinks.TABLES,
+    _many_sinks.distances: _many_sinks.TABLES,
+    _simplex.distances: _simplex.TABLES,
+    _many_sinks.plan: _many_sinks.TABLES,
+    _simplex.plan: _simplex.TABLES,
 }
 
 _loaded: set[tuple[object, int]] = set()
@@ -122,7 +131,7 @@ def rule_of(ground, n_dimensions):
 def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     """Give each pair to the copy of the solver for its number of sinks, with a further one."""
     n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
-    fewest = m if ties else m + 1
+    fewest, most = m if ties else m + 1, m + (ground.partial & (m > 0))
     below = np.full_like(m, n.max(initial=0) + 1)
     large = np.clip(_MOST_ARCS // np.maximum(m, 1) + 1, fewest, below)
 
@@ -130,9 +139,10 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
         below = np.where(chosen, below, fewest)
         if (np.searchsorted(n, fewest) < np.searchsorted(n, below)).any():
             pairs = Pairs(fewest, below, given_up)
-            _run(solver.distances, width, pairs, ground, sources, sinks, swapped, out)
+            size = n[-1] + ground.partial, most[chosen].max()
+            _run(solver.distances, width, size, pairs, ground, sources, sinks, swapped, out)
 
-    above, most = 0, m + (ground.partial & (m > 0))
+    above = 0
     for width in _few_sinks.WIDTHS:
         run(_few_sinks, width, (above < most) & (most <= width), fewest, below)
         above = width
@@ -153,9 +163,9 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     out = np.empty((len(points), len(sink_points)))
     cost = nan
     if out.size <= _MOST_ARCS:
-        cost = _run(_many_sinks.plan, _BLOCK, rule, sources, sinks, out)
+        cost = _run(_many_sinks.plan, _BLOCK, out.shape, rule, sources, sinks, out)
     if isnan(cost):
-        cost = _run(_simplex.plan, _BLOCK, rule, sources, sinks, out)
+        cost = _run(_simplex.plan, _BLOCK, out.shape, rule, sources, sinks, out)
     return out, cost
 
 
@@ -180,11 +190,21 @@ def _purpose(kernel, width):
     return f"the transport engine {_PURPOSES[kernel].format(width)}"
 
 
-def _run(kernel, width, *arguments):
-    """Call a kernel, or the one that stands in for it in a first run."""
+def _run(kernel, width, size, *arguments):
+    """Call a kernel, or the one that stands in for it in a first run.
+
+    Problems have at most ``size`` sources and sinks.
+    """
     if (kernel, width) not in _loaded and _first_run.serves(kernel, width, arguments):
-        return _first_run.run(kernel, arguments)
-    return _load(kernel, width, arguments)((0,) * width, *arguments)
+        return _first_run.run(kernel, size, arguments)
+    return _call(kernel, width, size, arguments)
+
+
+def _call(kernel, width, size, arguments):
+    _load(kernel, width, arguments)
+    n, m = size
+    stride = -(-min(n, m) // width) * width
+    return kernel((0,) * width, working_memory(_TABLES[kernel], n, stride), *arguments)
 
 
 def _load(kernel, width, arguments):
@@ -197,7 +217,7 @@ def _load(kernel, width, arguments):
 
 
 def _signature(width, arguments):
-    return typeof((0,) * width), *map(typeof, arguments)
+    return typeof((0,) * width), typeof(working_memory(1, 0, 0)), *map(typeof, arguments)
 
 
 class _FirstRun:
@@ -224,11 +244,11 @@ class _FirstRun:
             and not kernel.is_stored(_signature(width, arguments))
         )
 
-    def run(self, kernel, arguments):
+    def run(self, kernel, size, arguments):
         """Call the wider copy."""
         _load(kernel, _STAND_IN, arguments)
         start = perf_counter()
-        kernel((0,) * _STAND_IN, *arguments)
+        _call(kernel, _STAND_IN, size, arguments)
         self.seconds += perf_counter() - start
 
 

@@ -61,6 +61,9 @@ _FEW = 32
 #: The most sinks of each compiled copy.
 WIDTHS = (8, 16, 32, 64)
 
+#: How many tables there are with a number for each source and sink.
+TABLES = 4
+
 State = namedtuple(
     "State",
     [
@@ -84,22 +87,22 @@ State = namedtuple(
 
 
 @njit(**JIT)
-def distances(lanes, pairs, ground, sources, sinks, swapped, out):
+def distances(lanes, memory, pairs, ground, sources, sinks, swapped, out):
     """Solve pairs of at most W sinks."""
-    _solve_pairs(lanes, pairs, ground, sources, sinks, swapped, out)
+    _solve_pairs(lanes, memory, pairs, ground, sources, sinks, swapped, out)
 
 
 @njit(**JIT)
-def _state(lanes, n, m):
+def _state(lanes, memory, n, m):
     """Tables for any m up to W."""
     stride = len(lanes)
     return State(
-        cost=np.empty(n * stride),
-        integer_cost=np.empty(n * stride, np.int64),
+        cost=memory[0].view(np.float64),
+        integer_cost=memory[1],
         supply=np.empty(n, np.int64),
         demand=np.zeros(stride, np.int64),
-        flow=np.empty(n * stride, np.int64),
-        members=np.empty(n * stride, np.int32),
+        flow=memory[2],
+        members=memory[3].view(np.int32),
         n_members=np.zeros(stride, np.int64),
         arc_cost=np.empty(stride * stride, np.int64),
         arc_source=np.zeros(stride * stride, np.int64),

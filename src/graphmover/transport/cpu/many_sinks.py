@@ -65,8 +65,11 @@ _UNITS = 2
 _SOME = 32
 
 #: How many numbers may be read, in rows of costs and arcs, for each source and each of up to
-#: _MOST_SINKS sinks before the problem is given up.
+#: _MOST_SINKS sinks before the problem is given up; with more sinks half as many.
 _PATIENCE = 250
+
+#: How many tables there are with a number for each source and sink, or for each two sinks.
+TABLES = 6
 
 State = namedtuple(
     "State",
@@ -93,30 +96,30 @@ State = namedtuple(
 
 
 @njit(**JIT)
-def distances(lanes, pairs, ground, sources, sinks, swapped, out):
+def distances(lanes, memory, pairs, ground, sources, sinks, swapped, out):
     """Solve pairs of any number of sinks."""
-    _solve_pairs(lanes, pairs, ground, sources, sinks, swapped, out)
+    _solve_pairs(lanes, memory, pairs, ground, sources, sinks, swapped, out)
 
 
 @njit(**JIT)
-def plan(lanes, ground, sources, sinks, out):
+def plan(lanes, memory, ground, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
-    return _plan(lanes, ground, sources, sinks, out)
+    return _plan(lanes, memory, ground, sources, sinks, out)
 
 
 @njit(**JIT)
-def _state(lanes, n, m):
+def _state(lanes, memory, n, m):
     stride = in_blocks(lanes, m)
     return State(
-        cost=np.empty(n * stride),
-        integer_cost=np.empty(n * stride, np.int64),
+        cost=memory[0].view(np.float64),
+        integer_cost=memory[1],
         supply=np.empty(n, np.int64),
         demand=np.empty(stride, np.int64),
-        flow=np.empty(n * stride, np.int64),
-        members=np.empty(n * stride, np.int32),
+        flow=memory[2],
+        members=memory[3].view(np.int32),
         n_members=np.zeros(stride, np.int64),
-        arc_cost=np.empty(stride * stride, np.int64),
-        arc_source=np.empty(stride * stride, np.int64),
+        arc_cost=memory[4],
+        arc_source=memory[5],
         deficit=np.zeros(stride, np.int64),
         price=np.zeros(stride, np.int64),
         due=np.zeros(stride, np.int64),
@@ -150,7 +153,8 @@ def _solve(lanes, p, units, total, s):
     for j in range(p.sinks.stride):
         s.deficit[j] = s.demand[j] if j < m else 0
     _assign(lanes, n, m, s)
-    patience = _PATIENCE * n * min(m, _MOST_SINKS) // p.sinks.stride
+    numbers_each = _PATIENCE * m if m <= _MOST_SINKS else _PATIENCE // 2 * _MOST_SINKS
+    patience = numbers_each * n // p.sinks.stride
     if not _balance(lanes, m, patience, s):
         return nan
     return flow_cost(p.sinks.stride, m, s)

@@ -75,6 +75,9 @@ _PIVOTS = 8
 #: A sample of half the sources is solved first while it has this many times as many as sinks.
 _COARSE = 16
 
+#: How many tables there are with a number for each source and sink.
+TABLES = 2
+
 Sample = namedtuple(
     "Sample",
     [
@@ -110,23 +113,23 @@ State = namedtuple(
 
 
 @njit(**JIT)
-def distances(lanes, pairs, ground, sources, sinks, swapped, out):
+def distances(lanes, memory, pairs, ground, sources, sinks, swapped, out):
     """Solve pairs of any number of sinks."""
-    _solve_pairs(lanes, pairs, ground, sources, sinks, swapped, out)
+    _solve_pairs(lanes, memory, pairs, ground, sources, sinks, swapped, out)
 
 
 @njit(**JIT)
-def plan(lanes, ground, sources, sinks, out):
+def plan(lanes, memory, ground, sources, sinks, out):
     """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
-    return _plan(lanes, ground, sources, sinks, out)
+    return _plan(lanes, memory, ground, sources, sinks, out)
 
 
 @njit(**JIT)
-def _state(lanes, n, m):
+def _state(lanes, memory, n, m):
     stride = in_blocks(lanes, m)
     return State(
-        cost=np.empty(n * stride),
-        integer_cost=np.empty(n * stride, np.int64),
+        cost=memory[0].view(np.float64),
+        integer_cost=memory[1],
         supply=np.empty(n, np.int64),
         demand=np.zeros(stride, np.int64),
         left=np.zeros(stride, np.int64),

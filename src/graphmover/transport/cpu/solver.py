@@ -2,8 +2,9 @@
 
 A solver brings
 
-- ``make_state(lanes, n, m)``, which allocates its tables for problems of up to n sources and m
-  sinks, among them ``supply`` and ``demand``;
+- ``make_state(lanes, memory, n, m)``, which returns its tables for problems of up to n sources and
+  m sinks, among them ``supply`` and ``demand``: the large ones are rows of ``memory``
+  (`memory.py`), the others are allocated;
 - ``cost_bits(n, m)``, how many bits its integer costs may have;
 - ``solve(lanes, problem, units, total, state)``, which returns the cost of an optimal flow, or NaN
   if it has given up, for another solver to take over.
@@ -106,11 +107,11 @@ def over_pairs(make_state, distance):
                 out[row, column] = distance(lanes, ground, pair, laid_out, state)
 
     @njit(**(JIT | _THIN_PART))
-    def allocate_and_fill(lanes, pairs, ground, sources, sinks, swapped, out):
+    def allocate_and_fill(lanes, memory, pairs, ground, sources, sinks, swapped, out):
         n = largest(sources.offsets) + ground.partial
         m = min(n, largest(sinks.offsets) + ground.partial)
         buffers = _empty_sinks(lanes, sinks, m)
-        state = make_state(lanes, n, m)
+        state = make_state(lanes, memory, n, m)
         fill(lanes, pairs, ground, sources, sinks, swapped, buffers, state, out)
 
     return allocate_and_fill
@@ -120,11 +121,11 @@ def for_plan(make_state, distance, write_flows):
     """Compose what fills ``out`` with the flows of one pair and returns its distance."""
 
     @njit(**(JIT | _THIN_PART))
-    def plan(lanes, ground, sources, sinks, out):
+    def plan(lanes, memory, ground, sources, sinks, out):
         n, m = out.shape
         laid_out = _empty_sinks(lanes, sinks, m)
         lay_out_sinks(lanes, sinks, 0, laid_out)
-        state = make_state(lanes, n, m)
+        state = make_state(lanes, memory, n, m)
         found = distance(lanes, ground, Pair(sources, 0, sinks, 0), laid_out, state)
         write_flows(laid_out.stride, state.supply.sum(), state, out)
         return found
