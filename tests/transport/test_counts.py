@@ -65,6 +65,41 @@ def test_many_graphs_at_once_equal_the_linear_programme(seed, largest_x, largest
     assert_equal_to_linear_programme(x, y)
 
 
+def assert_plan_is_optimal(x, y, ground):
+    plan, cost = gm.transport_plan(x, y, ground=ground)
+    general = ground.by_columns(x.labels.shape[1]) if isinstance(ground, TreeDistance) else ground
+    distance = gm.earth_movers_distance(x, y, ground=ground)[0, 0]
+    assert cost == pytest.approx(distance, rel=1e-9, abs=1e-12)
+    mass = y.masses.sum()
+    assert (plan >= 0).all()
+    assert (plan.sum(axis=1) * mass <= x.masses + 1e-9).all()
+    assert (plan.sum(axis=0) * mass <= y.masses + 1e-9).all()
+    assert plan.sum() * mass == pytest.approx(min(x.masses.sum(), mass), rel=1e-9)
+    paid = (plan * naive.labelled_costs(x, y, general)).sum()
+    assert paid + (1 - plan.sum()) * general.unmatched == pytest.approx(cost, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("most_x, most_y", [(1, 1), (9, 1), (1, 9)])
+@pytest.mark.parametrize("n, m", [(1, 1), (6, 6), (20, 6), (31, 32), (32, 32), (70, 64), (130, 90)])
+def test_plans_by_counts_are_optimal(n, m, most_x, most_y):
+    rng = np.random.default_rng(n + m + most_x)
+    x, y = graph_of(rng, n, most_mass=most_x), graph_of(rng, m, most_mass=most_y)
+    for ground in (GROUND, GROUND._replace(unmatched=0.0), GROUND._replace(unmatched=40.0)):
+        assert_plan_is_optimal(x, y, ground)
+        assert_plan_is_optimal(y, x, ground)
+
+
+def test_plans_of_large_problems_and_of_labels_alone():
+    rng = np.random.default_rng(5)
+    assert_plan_is_optimal(graph_of(rng, 700), graph_of(rng, 500), GROUND)
+    fine = rng.integers(0, 6, 40)
+    labels = np.stack([fine // 3, fine], axis=1)
+    x = gm.NodeEmbeddings(np.zeros((25, 0)), [1] * 25, [0, 25], labels[:25])
+    y = gm.NodeEmbeddings(np.zeros((15, 0)), [1] * 15, [0, 15], labels[25:])
+    assert_plan_is_optimal(x, y, TreeDistance(partial=True))
+    assert_plan_is_optimal(y, x, TreeDistance(partial=True))
+
+
 def test_many_more_sources_than_sinks():
     rng = np.random.default_rng(1)
     x, y = graph_of(rng, 700), graph_of(rng, 4)
@@ -147,7 +182,7 @@ def test_what_cannot_be_counted_is_named():
     for x, y in (alone, alone[::-1]):
         with pytest.raises(ValueError, match="partial transport counts masses"):
             gm.earth_movers_distance(x, y, ground=TreeDistance(partial=True))
-    with pytest.raises(ValueError, match="no plan for GroundDistance"):
-        gm.transport_plan(whole, whole, ground=GROUND)
+    with pytest.raises(ValueError, match="partial transport counts masses"):
+        gm.transport_plan(nodes, whole, ground=GROUND)
     with pytest.raises(ValueError, match=r"ground: unmatched must be between 0 and 1e150, got -1"):
         gm.earth_movers_distance(whole, whole, ground=GroundDistance(0.0, 0.0, -1))

@@ -5,6 +5,8 @@ import threading
 import numpy as np
 import pytest
 
+import graphmover as gm
+from graphmover.transport import GroundDistance
 from graphmover.transport.cpu import engine, memory
 from graphmover.transport.cpu.memory import working_memory
 
@@ -60,3 +62,23 @@ def test_what_is_left_in_memory_does_not_matter(n, m):
         memory._kept.block[...] = left
         engine.distances(x, y, again)
         assert (again == found).all()
+
+
+@pytest.mark.parametrize("n, m", [(1, 1), (2, 2), (15, 3), (33, 33), (70, 66)])
+def test_nothing_is_written_beyond_the_tables(monkeypatch, n, m):
+    guarded = []
+
+    def with_guard(n_tables, n_rows, stride):
+        size = n_tables * n_rows * stride
+        block = np.full(size + 8192, -7, np.int64)
+        guarded.append(block[size:])
+        return block[:size].reshape(n_tables, n_rows * stride)
+
+    monkeypatch.setattr(engine, "working_memory", with_guard)
+    rng = np.random.default_rng(n)
+    x = gm.NodeEmbeddings(rng.random((n, 2)), [1] * n, [0, n])
+    y = gm.NodeEmbeddings(rng.random((m, 2)), [1] * m, [0, m])
+    for ground in (None, GroundDistance(0.0, 0.0, unmatched=1.0)):
+        gm.transport_plan(x, y, ground=ground)
+        gm.earth_movers_distance(x, y, ground=ground)
+    assert guarded and all((guard == -7).all() for guard in guarded)

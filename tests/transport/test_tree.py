@@ -144,6 +144,3 @@ def test_nodes_that_do_not_suit_are_named():
             gm.earth_movers_distance(nodes, nodes, ground=TreeDistance())
     with pytest.raises(ValueError, match="no coordinates, only labels: give ground"):
         gm.earth_movers_distance(mixed, mixed)
-    good = mixed.with_labels([[1, 3], [1, 4]])
-    with pytest.raises(ValueError, match="no plan for TreeDistance"):
-        gm.transport_plan(good, good, ground=TreeDistance(partial=True))

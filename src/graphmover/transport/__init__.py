@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.masses import require_counts
 from graphmover.transport.cpu import engine as cpu
 from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
+from graphmover.transport.side import add_unmatched
 from graphmover.transport.tree.histograms import depths
 
 Ints = NDArray[np.int64]
@@ -87,7 +89,8 @@ def transport_plan(
     -------
     plan : ndarray of shape (nodes of x, nodes of y)
         How much mass moves from each node to each node. Its rows add up to ``x.weights`` and
-        its columns to ``y.weights``.
+        its columns to ``y.weights``. By counts, in shares of y's mass: what is missing from
+        ``y.weights`` is not matched.
     cost : float
         The earth mover's distance.
 
@@ -113,11 +116,17 @@ def transport_plan(
     out = np.zeros((len(x.points), len(y.points)))
     engine: Any = cpu  # the only one with plans
     checked = _checked_ground(ground, x, y)
-    if checked is not None and checked.partial:
-        raise ValueError(f"there is no plan for {checked}, only a distance: give shares")
     if isinstance(checked, TreeDistance):
-        checked = GroundDistance(floor=0.0, per_label=1 / depths(x.labels).shape[1])
+        checked = checked.by_columns(depths(x.labels).shape[1])
+    totals = np.array([x.masses.sum(), y.masses.sum()])
+    if checked is not None and checked.partial:
+        require_counts(totals)
     flows, cost = engine.plan(*_chosen_nodes(x, heavy_x), *_chosen_nodes(y, heavy_y), checked)
+    if checked is not None and checked.unmatched is not None:
+        flows = flows * (totals.max() / totals[1])
+        costs = np.array([[cost]])
+        add_unmatched(np, costs, totals[:1], totals[1:], checked.unmatched)
+        cost = costs[0, 0]
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)
 

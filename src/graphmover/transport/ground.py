@@ -81,5 +81,9 @@ class TreeDistance(NamedTuple):
     #: 1; the sum is divided by the mass of y.
     partial: bool = False
 
+    def by_columns(self, n_columns: int) -> GroundDistance:
+        """Return the same distance as the general rule states it."""
+        return GroundDistance(0.0, 1 / n_columns, unmatched=1.0 if self.partial else None)
+
 
 Ground = GroundDistance | TreeDistance

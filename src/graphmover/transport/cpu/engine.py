@@ -153,20 +153,26 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
 
 
 def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=None):
-    """Return the optimal flows between two graphs, as shares of all mass, and their cost."""
+    """Return the optimal flows between two graphs, as shares of the larger mass, and their cost.
+
+    By counts, the cost is the mean of the mass that is matched.
+    """
     if len(points) < len(sink_points):
         flows, cost = plan(sink_points, sink_masses, sink_labels, points, masses, labels, ground)
         return flows.T, cost
     rule = rule_of(ground, points.shape[1])
     sources = prepare_one(points, masses, labels)
     sinks = prepare_one(sink_points, sink_masses, sink_labels)
-    out = np.empty((len(points), len(sink_points)))
+    n, m = len(points), len(sink_points)
+    further = sources.totals[0] - sinks.totals[0] if rule.partial else 0
+    out = np.empty((n + (further < 0), m + (further > 0)))
+    size = n + rule.partial, m + rule.partial
     cost = nan
     if out.size <= _MOST_ARCS:
-        cost = _run(_many_sinks.plan, _BLOCK, out.shape, rule, sources, sinks, out)
+        cost = _run(_many_sinks.plan, _BLOCK, size, rule, sources, sinks, out)
     if isnan(cost):
-        cost = _run(_simplex.plan, _BLOCK, out.shape, rule, sources, sinks, out)
-    return out, cost
+        cost = _run(_simplex.plan, _BLOCK, size, rule, sources, sinks, out)
+    return out[:n, :m], cost
 
 
 def kernels() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -204,7 +210,8 @@ def _call(kernel, width, size, arguments):
     _load(kernel, width, arguments)
     n, m = size
     stride = -(-min(n, m) // width) * width
-    return kernel((0,) * width, working_memory(_TABLES[kernel], n, stride), *arguments)
+    n_rows = max(n, stride)  # tables of arcs have a row for each sink, padding included
+    return kernel((0,) * width, working_memory(_TABLES[kernel], n_rows, stride), *arguments)
 
 
 def _load(kernel, width, arguments):
