@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo test test-gpu check check-fast check-lint check-format check-types format \
-  fuzz bench experiments release-check clean
+  docs fuzz bench experiments release-check clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -38,6 +38,10 @@ check-types: $(VENV)/.dev
 format: $(VENV)/.dev ## fix what ruff can fix, and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## the documentation site in build/site, its gallery executed (2 minutes)
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/site-cache docs build/site
+	@echo "open build/site/index.html"
 
 bench: $(VENV)/.bench ## compare speed with other libraries
 	$(BIN)/python benchmarks/transport.py
@@ -79,6 +83,7 @@ release-check: $(VENV)/.dev ## build sdist and wheel, and test both in a clean e
 
 clean: ## delete environments, caches and builds
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/api docs/gallery docs/sg_execution_times.rst
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

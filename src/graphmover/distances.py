@@ -212,7 +212,7 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Returns
         -------
-        ndarray of shape (n_graphs, n_components_)
+        ndarray of shape (n_graphs, ``n_components_``)
         """
         return features_in_place(self._fit(X), self.gamma_)
 
@@ -225,7 +225,7 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Returns
         -------
-        ndarray of shape (n_graphs, n_components_)
+        ndarray of shape (n_graphs, ``n_components_``)
             A row of infinite distances becomes one of zeros.
         """
         check_is_fitted(self)

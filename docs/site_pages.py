@@ -1,0 +1,63 @@
+"""What makes pages that are written for a code host pages of a site."""
+
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+#: Files beside docs/ that pages link to, and the pages of the site that show them.
+BESIDE = {
+    "README.md": "index.rst",
+    "docs/README.md": "index.rst",
+    "examples/README.rst": "gallery/index.rst",
+    "CHANGELOG.md": "changelog.myst",
+    "CONTRIBUTING.md": "contributing.myst",
+    "SECURITY.md": "reporting.myst",
+}
+
+
+def on_source_read(app, page, source):
+    """Fill in the lists of pages, and point links to pages of the site."""
+    text = re.sub(r"^( +)@pages (.+)$", _pages, source[0], flags=re.MULTILINE)
+    shown = re.fullmatch(r"@file (.+)\n", text)
+    if shown:
+        source[0] = _links((DOCS.parent / shown[1]).read_text(), folder=Path(), page=page)
+    else:
+        source[0] = _links(text, folder=DOCS.name / Path(page).parent, page=page)
+
+
+def _pages(match):
+    """Return the pages that docs/README.md lists under a heading, as entries of a toctree."""
+    sections = re.split(r"^## ", (DOCS / "README.md").read_text(), flags=re.MULTILINE)
+    [section] = [text for text in sections if text.startswith(match[2] + "\n")]
+    links = re.findall(r"\]\(([^)#:]+)\)", section)
+    pages = [BESIDE.get(link.removeprefix("../"), link) for link in links]
+    return "\n".join(match[1] + page.rsplit(".", 1)[0] for page in pages)
+
+
+def _links(text, folder, page):
+    """Rewrite the links of a text in a folder of the repository for a page of the site."""
+    here = "../" * page.count("/")
+
+    def rewritten(link):
+        file = _normal(folder / link[1])
+        if file in BESIDE:
+            target = BESIDE[file]
+        elif file.startswith("examples/"):
+            target = "gallery/" + file.removeprefix("examples/").replace(".py", ".rst")
+        elif file.startswith("docs/"):
+            target = file.removeprefix("docs/")
+        else:
+            target = "../" + file
+        return f"]({here}{target}{link[2] or ''})"
+
+    return re.sub(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)", rewritten, text)
+
+
+def _normal(path):
+    parts = []
+    for part in path.parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,66 @@
+"""The pages of the API reference: every public name, in groups."""
+
+from pathlib import Path
+
+import graphmover
+import graphmover.evaluation
+
+HEAD = """API reference
+=============
+
+Every public name, with its parameters and defaults. ``import graphmover as gm`` takes no time: a
+name is loaded when it is first used.
+"""
+
+GROUPS = {
+    "Estimators": [
+        "GraphVectorizer",
+        "RandomGraphEmbedding",
+        "RandomGraphDistances",
+        "DistanceFeatures",
+        "GraphSizes",
+    ],
+    "Graphs": ["Graph", "GraphBatch", "Dataset", "as_graph_batch", "from_edge_list"],
+    "Files and data sets": [
+        "read_graphs",
+        "iter_batches",
+        "write_graphs",
+        "load_dataset",
+        "make_graph_families",
+    ],
+    "The steps of the method": [
+        "embed_nodes",
+        "NodeEmbeddings",
+        "wl_labels",
+        "sample_random_graphs",
+        "earth_movers_distance",
+        "transport_plan",
+        "random_graphs_needed",
+    ],
+}
+
+
+def write_reference(folder: Path) -> None:
+    """Write index.rst, from which autosummary makes a page for each name."""
+    listed = {name for names in GROUPS.values() for name in names}
+    more = [name for name in graphmover.__all__ if name not in listed]
+    text = HEAD
+    for title, names in {**GROUPS, "More": more}.items():
+        text += _group(title, "graphmover", names)
+    text += _group("Evaluation", "graphmover.evaluation", graphmover.evaluation.__all__)
+    folder.mkdir(exist_ok=True)
+    index = folder / "index.rst"
+    if not index.exists() or index.read_text() != text:  # Sphinx reads again what is newer
+        index.write_text(text)
+
+
+def on_skip_member(app, what, name, member, skip, options):
+    """Leave out what scikit-learn and NumPy have documented: `get_params`, `set_output` ..."""
+    home = getattr(member, "__module__", None) or ""
+    return True if home.split(".")[0] in {"sklearn", "numpy"} else None
+
+
+def _group(title: str, module: str, names: list[str]) -> str:
+    entries = "".join(f"   {name}\n" for name in names)
+    heading = f"\n{title}\n{'-' * len(title)}\n\n.. currentmodule:: {module}\n\n"
+    return heading + f".. autosummary::\n   :toctree: .\n\n{entries}"
