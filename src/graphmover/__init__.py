@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphmover.graphs.graph import Graph
     from graphmover.graphs.interop import as_graph_batch
     from graphmover.io.formats import iter_batches, read_graphs, write_graphs
+    from graphmover.neighbors import NearestGraphs
     from graphmover.nodes.embed import embed_nodes
     from graphmover.nodes.embeddings import NodeEmbeddings
     from graphmover.nodes.labels import wl_labels
@@ -37,6 +38,7 @@ __all__ = [
     "GraphBatch",
     "GraphSizes",
     "GraphVectorizer",
+    "NearestGraphs",
     "NodeEmbeddings",
     "RandomGraphDistances",
     "RandomGraphEmbedding",
@@ -63,6 +65,7 @@ _HOME = {
     "GraphBatch": "graphs.batch",
     "GraphSizes": "sizes",
     "GraphVectorizer": "vectorizer",
+    "NearestGraphs": "neighbors",
     "NodeEmbeddings": "nodes.embeddings",
     "RandomGraphDistances": "distances",
     "RandomGraphEmbedding": "embedding",

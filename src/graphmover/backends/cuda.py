@@ -190,6 +190,20 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
             finish(result)
         result.get(out=out)
 
+    def pairs(
+        self,
+        x: Prepared | PreparedTree,
+        y: Prepared | PreparedTree,
+        rows: Ints,
+        columns: Ints,
+        most: Floats,
+        out: Floats,
+    ) -> int:
+        """Equation (1) for chosen pairs: all of them are solved."""
+        assert isinstance(x, Prepared) and isinstance(y, Prepared)
+        out[:] = engine.distances_of_pairs(x.side, y.side, rows, columns, y.ground)
+        return len(rows)
+
     def chunking(
         self, node_counts: Ints, prepared: Prepared | PreparedTree, n_jobs: int | None
     ) -> Chunking:

@@ -74,5 +74,15 @@ class Backend(Protocol[NodesT, PreparedT]):
         nodes is infinitely far from every random graph.
         """
 
+    def pairs(
+        self, x: PreparedT, y: PreparedT, rows: Ints, columns: Ints, most: Floats, out: Floats
+    ) -> int:
+        """Fill ``out[t]`` with the distance of graph ``rows[t]`` of x to graph ``columns[t]`` of y.
+
+        Where it is found to exceed ``most[t]`` before it is solved, it may be infinite instead.
+        Return how many pairs were solved. ``rows`` do not decrease. Both sides were prepared for
+        the same ground distance, which is not a `TreeDistance`.
+        """
+
     def chunking(self, node_counts: Ints, prepared: PreparedT, n_jobs: int | None) -> Chunking:
         """Cut graphs into chunks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from graphmover.nodes.embed import NodeRecipe, embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.masses import require_counts
 from graphmover.transport.cpu import engine
-from graphmover.transport.cpu.problem import Side
+from graphmover.transport.cpu.problem import Side, selected
+from graphmover.transport.cpu.relaxed import relaxed_distances
 from graphmover.transport.ground import Ground, GroundDistance, TreeDistance
 from graphmover.transport.tree import cpu as tree
 from graphmover.transport.tree.histograms import LabelIndex, histograms, index_labels
@@ -94,6 +96,35 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
             engine.distances(side, prepared.side, out, prepared.ground)  # type: ignore[no-untyped-call]
         if finish is not None:
             finish(out)
+
+    def pairs(
+        self,
+        x: Prepared | PreparedTree,
+        y: Prepared | PreparedTree,
+        rows: Ints,
+        columns: Ints,
+        most: Floats,
+        out: Floats,
+    ) -> int:
+        """Equation (1) for chosen pairs, unless the relaxed problem is beyond the limit."""
+        assert isinstance(x, Prepared) and isinstance(y, Prepared)
+        out[:] = np.inf
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        n_solved = 0
+        for start, stop in pairwise([*starts.tolist(), len(rows)]):
+            row, chosen = int(rows[start]), columns[start:stop]
+            left = np.arange(start, stop)
+            if not np.isinf(most[start:stop]).all():
+                bounds = relaxed_distances(x.side, row, y.side, chosen, y.ground)
+                left = left[bounds <= most[start:stop]]
+            if len(left):
+                one = selected(x.side, np.array([row]))  # type: ignore[no-untyped-call]
+                others = selected(y.side, columns[left])  # type: ignore[no-untyped-call]
+                found = np.empty((1, len(left)))
+                engine.distances(one, others, found, y.ground)  # type: ignore[no-untyped-call]
+                out[left] = found[0]
+                n_solved += len(left)
+        return n_solved
 
     def chunking(
         self, node_counts: Ints, prepared: Prepared | PreparedTree, n_jobs: int | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -116,6 +116,17 @@ class NodeEmbeddings:
         nodes = cls.__new__(cls)
         nodes.points, nodes.masses, nodes.offsets, nodes.labels = points, masses, offsets, labels
         return nodes
+
+    @staticmethod
+    def concatenate(parts: Sequence[NodeEmbeddings]) -> NodeEmbeddings:
+        """Return the graphs of several collections, which have the same columns, as one."""
+        labels = [part.labels for part in parts if part.labels is not None]
+        return NodeEmbeddings._trusted(
+            np.concatenate([part.points for part in parts]),
+            np.concatenate([part.masses for part in parts]),
+            offsets_from_counts(np.concatenate([part.node_counts for part in parts])),
+            np.concatenate(labels) if labels else None,
+        )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

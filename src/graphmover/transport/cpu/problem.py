@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import overload
 
 from graphmover._utils.jit import JIT_NO_ALLOCATION, njit
-from graphmover._utils.segments import offsets_from_counts, segment_numbers
+from graphmover._utils.segments import offsets_from_counts, ranges, segment_numbers
 from graphmover.transport.cpu.ground import distances_to_sinks
 from graphmover.transport.cpu.lanes import JIT_INLINE, numbers, select, splat, store, truncate
 from graphmover.transport.side import (
@@ -139,6 +139,21 @@ def _side(points, masses, offsets, labels):
         totals[filled] = np.add.reduceat(masses, offsets[filled])
     points, labels = np.ascontiguousarray(points), np.ascontiguousarray(labels)
     return Side(points, masses, offsets, labels, low, high, totals)
+
+
+def selected(side, graphs):
+    """Some graphs of a side, in this order."""
+    counts = side.offsets[graphs + 1] - side.offsets[graphs]
+    nodes = ranges(side.offsets[graphs], counts)
+    return Side(
+        side.points[nodes],
+        side.masses[nodes],
+        offsets_from_counts(counts),
+        side.labels[nodes],
+        side.low[graphs],
+        side.high[graphs],
+        side.totals[graphs],
+    )
 
 
 @njit(**JIT_NO_ALLOCATION)

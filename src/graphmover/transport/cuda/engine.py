@@ -42,15 +42,33 @@ def distances_on_device(x: Any, y: Any, ground: GroundDistance | None = None) ->
     return solve(x, y, ground)[0]
 
 
-def solve(x: Any, y: Any, ground: GroundDistance | None = None) -> tuple[Any, Any]:
-    """All distances, and how many problems each launch had to solve again with 64 bits."""
+def distances_of_pairs(
+    x: Any, y: Any, rows: Any, columns: Any, ground: GroundDistance | None = None
+) -> Any:
+    """The distances between graphs ``rows[t]`` of x and ``columns[t]`` of y, on the host.
+
+    Rows do not decrease. The table of all pairs is on the device, but only these are solved.
+    """
+    import cupy
+
+    out = solve(x, y, ground, (rows, columns))[0]
+    return out[cupy.asarray(rows), cupy.asarray(columns)].get()
+
+
+def solve(
+    x: Any, y: Any, ground: GroundDistance | None = None, pairs: Any = None
+) -> tuple[Any, Any]:
+    """All distances, and how many problems each launch had to solve again with 64 bits.
+
+    With ``pairs``, rows that do not decrease and columns, only those; the others are infinite.
+    """
     import cupy
 
     if ground is None:
         ground = default_ground_distance(x.n_dimensions)
     out = cupy.full((len(x.sizes), len(y.sizes)), np.inf)
     schedule = _schedule.launches(
-        x.sizes, y.sizes, x.host_totals, y.host_totals, partial=ground.partial
+        x.sizes, y.sizes, x.host_totals, y.host_totals, partial=ground.partial, pairs=pairs
     )
     again = cupy.empty((sum(launch.n_problems for launch in schedule), 2), np.int32)
     counts = cupy.zeros(len(schedule), np.int32)

@@ -7,8 +7,9 @@ needs a GPU.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,14 +99,17 @@ def launches(
     y_totals: NDArray[np.int64],
     *,
     partial: bool = False,
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
 ) -> list[Launch]:
     """Return the launches for all pairs of graphs that have nodes, the most work first.
 
     If ``partial``, either side of a problem may have a further node, and masses stay as they are.
+    With ``pairs``, rows that do not decrease and columns, only for those: each row has launches of
+    its own.
     """
     schedule = []
-    for x_graphs in _bins(x_sizes):
-        for y_graphs in _bins(y_sizes):
+    for x_bins, y_bins in _groups(x_sizes, y_sizes, pairs):
+        for x_graphs, y_graphs in product(x_bins, y_bins):
             most = sorted((int(x_sizes[x_graphs[-1]]), int(y_sizes[y_graphs[-1]])))
             most = [size + partial for size in most]
             width = next((w for w in WIDTHS if w >= most[0]), 0)
@@ -144,6 +148,24 @@ def chunking(
     """
     work = 16 * n_y_graphs + node_bytes * (x_counts + 1)
     return work, min(free_bytes // 8, _MOST_AT_ONCE)
+
+
+def _groups(
+    x_sizes: NDArray[np.int64],
+    y_sizes: NDArray[np.int64],
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+) -> Iterator[tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]]:
+    """Yield bins of graphs of x and of y, all of whose pairs are wanted."""
+    if pairs is None:
+        yield _bins(x_sizes), _bins(y_sizes)
+        return
+    rows, columns = pairs
+    starts = np.flatnonzero(np.diff(rows, prepend=-1)).tolist()
+    for start, stop in pairwise([*starts, len(rows)]):
+        row, chosen = rows[start : start + 1], columns[start:stop].astype(np.int32)
+        if x_sizes[row[0]]:
+            y_bins = [chosen[places] for places in _bins(y_sizes[chosen])]
+            yield [row.astype(np.int32)], y_bins
 
 
 def _bins(sizes: NDArray[np.int64]) -> list[NDArray[np.int32]]:

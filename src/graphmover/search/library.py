@@ -1,0 +1,115 @@
+"""The graphs that are searched: their nodes and distances to pivots, prepared for each back end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.backends import AnyBackend
+from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
+from graphmover.backends.rows import distances_between
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.search.bounds import Sketches, raise_to_bounds, sketches
+from graphmover.transport.ground import (
+    Ground,
+    GroundDistance,
+    TreeDistance,
+    default_ground_distance,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: More random graphs than these are of no use as pivots: what they exclude, others exclude too.
+MOST_PIVOTS = 64
+
+
+class Library:
+    """Embedded graphs that are searched.
+
+    Parameters
+    ----------
+    to_random_graphs : DistancesToRandomGraphs
+        How nodes are embedded and compared. The first random graphs are the pivots.
+    nodes : NodeEmbeddings
+    pivots : ndarray of shape (graphs, pivots)
+        Distances to the pivots.
+    """
+
+    def __init__(
+        self, to_random_graphs: DistancesToRandomGraphs, nodes: NodeEmbeddings, pivots: Floats
+    ) -> None:
+        self.recipe = to_random_graphs.recipe
+        self.ground: Ground | None = ground_of(self.recipe, to_random_graphs.random_graphs)
+        self.to_pivots = DistancesToRandomGraphs(
+            self.recipe, to_random_graphs.random_graphs[: pivots.shape[1]]
+        )
+        self.nodes, self.pivots = nodes, pivots
+        self._prepared: dict[str, Prepared] = {}
+        self._sketches: Sketches | None = None
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether distances are those of labels alone, which need no solver."""
+        return isinstance(self.ground, TreeDistance)
+
+    def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
+        """Return a library with further graphs."""
+        together = NodeEmbeddings.concatenate([self.nodes, nodes])
+        return Library(self.to_pivots, together, np.concatenate([self.pivots, pivots]))
+
+    def prepared_for(self, backend: AnyBackend) -> Prepared:
+        """Return what a back end needs of the graphs; it is kept."""
+        if backend.name not in self._prepared:
+            graphs = backend.prepare(self.nodes, self.ground)
+            labels = None
+            if not self.has_closed_form and self.nodes.has_labels:
+                labels = backend.prepare(_labels_alone(self.nodes), TreeDistance())
+            self._prepared[backend.name] = Prepared(graphs, labels)
+        return self._prepared[backend.name]
+
+    def lower_bounds(self, backend: AnyBackend, nodes: NodeEmbeddings, pivots: Floats) -> Floats:
+        """Return lower bounds on the distances of graphs to all graphs of the library.
+
+        The bounds to graphs without nodes are infinite. The graphs themselves have nodes.
+        """
+        assert not isinstance(self.ground, TreeDistance)
+        if self._sketches is None:
+            self._sketches = sketches(self.nodes, self.pivots)
+        out = np.zeros((len(nodes), len(self)))
+        labels = self.prepared_for(backend).labels
+        if labels is not None:
+            alone = _labels_alone(nodes)
+            backend.distances(backend.take(alone), labels, None, out)
+        n_labels = 0 if nodes.labels is None else int(np.prod(nodes.labels.shape[1:]))
+        ground: GroundDistance = self.ground or default_ground_distance(nodes.n_dimensions)
+        raise_to_bounds(sketches(nodes, pivots), self._sketches, ground, n_labels, out)
+        out[:, self.nodes.node_counts == 0] = np.inf
+        return out
+
+    def distances_to_pivots(
+        self, backend: AnyBackend, nodes: NodeEmbeddings, n_jobs: int | None
+    ) -> Floats:
+        """Return the distances of graphs to the pivots."""
+        prepared = self.to_pivots.prepared_for(backend)
+        return distances_between(backend, nodes, prepared, self.pivots.shape[1], n_jobs=n_jobs)
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"_prepared": {}, "_sketches": None}
+
+
+class Prepared(NamedTuple):
+    """A library on a back end."""
+
+    graphs: object
+    labels: object | None  # the same graphs as labels alone, for a bound
+
+
+def _labels_alone(nodes: NodeEmbeddings) -> NodeEmbeddings:
+    points = np.zeros((len(nodes.points), 0))
+    return NodeEmbeddings._trusted(points, nodes.masses, nodes.offsets, nodes.labels)

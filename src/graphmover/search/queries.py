@@ -1,0 +1,123 @@
+"""From graphs to their neighbours in a library, chunk by chunk in threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover._utils.parallel import number_of_threads
+from graphmover.backends import AnyBackend, backend_for
+from graphmover.backends.protocol import Chunking
+from graphmover.backends.rows import in_chunks, nodes_of_chunk
+from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.search.cascade import Limit, Neighbors, nearest_of, solve_in_order
+from graphmover.search.library import Library
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Queries of one chunk, and pairs whose bounds are in memory at once for each thread.
+_CHUNK_QUERIES = 32
+_CHUNK_PAIRS = 2**22
+
+
+def neighbors_of_graphs(
+    library: Library,
+    batch: GraphBatch,
+    limit: Limit,
+    *,
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> tuple[list[Neighbors], int]:
+    """Return the neighbours of each graph in a library, and how many pairs were solved."""
+    library.to_pivots.require_carried(batch)
+    backend = backend_for(device, len(batch) * len(library))
+
+    def nodes_of(rows: slice) -> tuple[NodeEmbeddings, Floats]:
+        random_graphs = library.to_pivots.random_graphs
+        there = nodes_of_chunk(backend, batch, rows, library.recipe, random_graphs)
+        nodes = there.on_host(np.arange(len(there)))
+        return nodes, library.distances_to_pivots(backend, nodes, n_jobs=None)
+
+    return _in_chunks(library, backend, nodes_of, len(batch), limit, None, n_jobs, progress)
+
+
+def neighbors_within(
+    library: Library,
+    limit: Limit,
+    *,
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> tuple[list[Neighbors], int]:
+    """Return the neighbours of each graph of a library among the others."""
+    backend = backend_for(device, len(library) ** 2)
+
+    def nodes_of(rows: slice) -> tuple[NodeEmbeddings, Floats]:
+        return library.nodes[rows], library.pivots[rows]
+
+    themselves = np.arange(len(library))
+    return _in_chunks(library, backend, nodes_of, len(library), limit, themselves, n_jobs, progress)
+
+
+def _in_chunks(
+    library: Library,
+    backend: AnyBackend,
+    nodes_of: Callable[[slice], tuple[NodeEmbeddings, Floats]],
+    n_queries: int,
+    limit: Limit,
+    excluded: Ints | None,
+    n_jobs: int | None,
+    progress: str | None,
+) -> tuple[list[Neighbors], int]:
+    found: dict[int, list[Neighbors]] = {}
+    n_solved: list[int] = []
+    lock = threading.Lock()
+    if n_queries:
+        library.prepared_for(backend)
+
+    def compute(rows: slice) -> None:
+        nodes, pivots = nodes_of(rows)
+        there = None if excluded is None else excluded[rows]
+        neighbors, solved = _neighbors(library, backend, nodes, pivots, limit, there)
+        with lock:
+            found[rows.start] = neighbors
+            n_solved.append(solved)
+
+    n_threads = min(number_of_threads(n_jobs), max(1, n_queries))
+    most = min(_CHUNK_QUERIES, _CHUNK_PAIRS // max(1, len(library)), -(-n_queries // n_threads))
+    work = np.ones(n_queries, np.int64)
+    chunking = Chunking(work, max(1, most), n_jobs, limit_blas=True)
+    in_chunks(compute, chunking, backend.name, progress)
+    return [one for start in sorted(found) for one in found[start]], sum(n_solved)
+
+
+def _neighbors(
+    library: Library,
+    backend: AnyBackend,
+    nodes: NodeEmbeddings,
+    pivots: Floats,
+    limit: Limit,
+    excluded: Ints | None,
+) -> tuple[list[Neighbors], int]:
+    graphs = library.prepared_for(backend).graphs
+    if library.has_closed_form:
+        rows = np.empty((len(nodes), len(library)))
+        backend.distances(backend.take(nodes), graphs, None, rows)
+        all_graphs = np.arange(len(library))
+        neighbors = []
+        for number, row in enumerate(rows):
+            kept = all_graphs
+            if excluded is not None:
+                kept = np.delete(all_graphs, excluded[number])
+            neighbors.append(nearest_of(row[kept], kept, limit))
+        return neighbors, rows.size
+    bounds = library.lower_bounds(backend, nodes, pivots)
+    bounds[nodes.node_counts == 0] = np.inf
+    queries = backend.prepare(nodes, library.ground)
+    return solve_in_order(backend, queries, graphs, bounds, limit, excluded)

@@ -1,0 +1,227 @@
+"""NearestGraphs finds what all pairs solved find, in the manners of scikit-learn."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from real_data import real_dataset
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.manifold import TSNE
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+import graphmover as gm
+
+EMBEDDINGS = {
+    "default": None,
+    "paper": gm.RandomGraphEmbedding(16),
+    "depths": gm.RandomGraphEmbedding(16, wl_iterations=2, wl_depths="all", label_weight=0.5),
+    "refined": gm.RandomGraphEmbedding(16, wl_iterations=1, max_random_nodes=None),
+    "structure": gm.RandomGraphEmbedding(
+        16, node_embedding="structure", smoothing=1, node_mass="equal", use_node_labels=False
+    ),
+    "labels": gm.RandomGraphEmbedding(
+        16, node_embedding=None, wl_iterations=2, wl_depths="all", max_random_nodes=None
+    ),
+}
+
+
+def all_distances(near, graphs):
+    """Every pair solved by the engine."""
+    fitted = near.embedding_
+    nodes = fitted_nodes(fitted, graphs)
+    return gm.earth_movers_distance(nodes, near.nodes_, ground=near.ground_)
+
+
+def fitted_nodes(embedding, graphs):
+    from graphmover.nodes.embed import embed_batch
+
+    return embed_batch(gm.as_graph_batch(graphs), embedding._to_random_graphs.recipe)
+
+
+def brute_force(distances, n_neighbors, excluded=False):
+    indices = np.broadcast_to(np.arange(distances.shape[1]), distances.shape)
+    order = np.lexsort((indices, distances))
+    if excluded:
+        order = np.array([row[row != i] for i, row in enumerate(order)])
+    order = order[:, :n_neighbors]
+    return np.take_along_axis(distances, order, axis=1), order
+
+
+def assert_exact(near, queries, n_neighbors):
+    distances, indices = near.kneighbors(queries, n_neighbors)
+    expected, order = brute_force(all_distances(near, queries), n_neighbors)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-12)
+
+
+def random_graphs(rng, n_graphs, *, most_nodes=12, n_labels=3):
+    graphs = []
+    for _ in range(n_graphs):
+        n = int(rng.integers(1, most_nodes))
+        edges = [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3]
+        graphs.append(gm.Graph(n, edges, node_labels=rng.integers(n_labels, size=n).tolist()))
+    return graphs
+
+
+@pytest.mark.parametrize("name", EMBEDDINGS)
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_neighbors=st.integers(1, 30))
+def test_equals_brute_force_on_random_graphs(name, seed, n_neighbors):
+    rng = np.random.default_rng(seed)
+    graphs = random_graphs(rng, 60)
+    graphs += [graphs[i] for i in rng.integers(60, size=20)]  # ties
+    near = gm.NearestGraphs(embedding=EMBEDDINGS[name], random_state=0).fit(graphs)
+    assert_exact(near, random_graphs(rng, 4) + graphs[:2], n_neighbors)
+
+
+@pytest.mark.parametrize("name", ["MUTAG", "ENZYMES", "IMDB-BINARY"])
+def test_equals_brute_force_on_real_graphs(name):
+    data = real_dataset(name)
+    graphs = data.graphs[np.random.default_rng(0).permutation(len(data.graphs))]
+    for embedding in (None, gm.RandomGraphEmbedding(32, use_node_labels="auto")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # attributes that the paper's embedding ignores
+            near = gm.NearestGraphs(embedding=embedding, random_state=0).fit(graphs[20:])
+        assert_exact(near, graphs[:20], 10)
+        if embedding is not None:
+            assert near.n_solved_ < 0.6 * near.n_pairs_
+
+
+def test_a_graph_is_not_its_own_neighbour_unless_it_is_asked_for():
+    graphs = gm.make_graph_families(40, random_state=0).graphs
+    near = gm.NearestGraphs(3, embedding=gm.RandomGraphEmbedding(8), random_state=0).fit(graphs)
+    distances, indices = near.kneighbors()
+    expected, order = brute_force(all_distances(near, graphs), 3, excluded=True)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_allclose(distances, expected, rtol=1e-9)
+    assert near.n_pairs_ == 40 * 39
+    np.testing.assert_array_equal(near.kneighbors(graphs, 1)[1][:, 0], np.arange(40))
+
+
+@pytest.mark.parametrize("name", ["default", "paper", "depths"])
+def test_within_a_radius(name):
+    graphs = gm.make_graph_families(60, random_state=1).graphs
+    near = gm.NearestGraphs(embedding=EMBEDDINGS[name], random_state=0).fit(graphs)
+    everything = all_distances(near, graphs[:9])
+    radius = float(np.quantile(everything, 0.2))
+    distances, indices = near.radius_neighbors(graphs[:9], radius)
+    for row, found, where in zip(everything, distances, indices, strict=True):
+        inside = np.flatnonzero(row <= radius)
+        np.testing.assert_array_equal(where, inside[np.argsort(row[inside], kind="stable")])
+        np.testing.assert_allclose(found, row[where], rtol=1e-9)
+    graph = near.radius_neighbors_graph(graphs[:9], radius, mode="distance")
+    np.testing.assert_array_equal(graph.indptr, np.cumsum([0, *map(len, indices)]))
+    assert near.radius_neighbors(graphs[:2], 0.0, return_distance=False)[1].tolist() == [1]
+
+
+def test_graphs_without_nodes_are_infinitely_far():
+    empty = gm.Graph(0, [])
+    graphs = [empty, *random_graphs(np.random.default_rng(0), 20, n_labels=1), empty]
+    for embedding in (gm.RandomGraphEmbedding(4), EMBEDDINGS["labels"]):
+        with pytest.warns(UserWarning, match="no nodes"):
+            near = gm.NearestGraphs(22, embedding=embedding, random_state=0).fit(graphs)
+        with pytest.warns(UserWarning, match="no nodes"):
+            distances, indices = near.kneighbors([graphs[1], empty])
+        assert indices[0, -2:].tolist() == [0, 21]
+        assert np.isinf(distances[0, -2:]).all() and np.isfinite(distances[0, :-2]).all()
+        assert np.isinf(distances[1]).all() and indices[1].tolist() == list(range(22))
+        assert np.isinf(near.kneighbors(n_neighbors=21)[0][0]).all()
+
+
+def test_added_graphs_are_found_as_if_they_had_been_there():
+    graphs = gm.make_graph_families(60, random_state=0).graphs
+    embedding = gm.RandomGraphEmbedding(16, random_state=0).fit(graphs[:30])
+    frozen = FrozenEstimator(embedding)
+    at_once = gm.NearestGraphs(5, embedding=frozen).fit(graphs)
+    step_by_step = gm.NearestGraphs(5, embedding=frozen).fit(graphs[:25])
+    step_by_step.kneighbors(graphs[:3])
+    step_by_step.add(graphs[25:26]).add([]).add(graphs[26:])
+    assert step_by_step.n_samples_fit_ == 60
+    for one, other in zip(at_once.kneighbors(), step_by_step.kneighbors(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert at_once.embedding_ is embedding
+
+
+def test_ids_follow():
+    graphs = gm.make_graph_families(20, random_state=0).graphs
+    named = graphs.with_ids([f"g{i}" for i in range(20)])
+    near = gm.NearestGraphs(1).fit(named[:10])
+    assert near.ids_[near.kneighbors(named[3:5], return_distance=False)[:, 0]].tolist() == [
+        "g3",
+        "g4",
+    ]
+    near.add(graphs[10:12]).add(named[12:])
+    assert near.ids_.tolist() == [f"g{i}" for i in range(10)] + [None] * 2 + list(named.ids[12:])
+    numbered = graphs.with_ids(range(20))
+    assert gm.NearestGraphs(1).fit(numbered[:10]).add(numbered[10:]).ids_.dtype == np.int64
+    assert gm.NearestGraphs(1).fit(graphs).ids_ is None
+
+
+def test_threads_and_pickles_change_no_bit():
+    graphs = gm.make_graph_families(80, random_state=0).graphs
+    near = gm.NearestGraphs(5, embedding=EMBEDDINGS["depths"], random_state=0).fit(graphs)
+    once = near.kneighbors(graphs[:40])
+    for other in (near.set_params(n_jobs=2), pickle.loads(pickle.dumps(near))):
+        again = other.kneighbors(graphs[:40])
+        np.testing.assert_array_equal(once[0], again[0])
+        np.testing.assert_array_equal(once[1], again[1])
+    with pytest.raises(Exception, match="not fitted"):
+        clone(near).kneighbors(graphs)
+
+
+def test_neighbour_graphs_serve_scikit_learn():
+    graphs, families = gm.make_graph_families(90, random_state=0, return_X_y=True)
+    near = gm.NearestGraphs(8, random_state=0)
+    classifier = make_pipeline(near, KNeighborsClassifier(5, metric="precomputed"))
+    assert classifier.fit(graphs[:60], families[:60]).score(graphs[60:], families[60:]) > 0.8
+    distances = near.fit(graphs).kneighbors_graph(n_neighbors=8, mode="distance")
+    assert distances.shape == (90, 90) and (distances.getnnz(axis=1) == 8).all()
+    ones = near.kneighbors_graph(graphs[:3], 2)
+    assert ones.data.tolist() == [1.0] * 6
+    tsne = TSNE(metric="precomputed", init="random", perplexity=2, max_iter=250, random_state=0)
+    assert tsne.fit_transform(near.fit_transform(graphs)).shape == (90, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda near, graphs: near.kneighbors(graphs, 21), "n_neighbors <= n_samples_fit, but"),
+        (lambda near, graphs: near.kneighbors(n_neighbors=20), "n_samples_fit - 1"),
+        (lambda near, graphs: near.kneighbors(graphs, 0), "at least 1, got 0"),
+        (lambda near, graphs: near.radius_neighbors(graphs, -1.0), "not negative, got -1.0"),
+        (lambda near, graphs: near.radius_neighbors(graphs, "far"), "not negative, got 'far'"),
+        (lambda near, graphs: near.kneighbors_graph(graphs, mode="cosine"), "'cosine'"),
+        (lambda near, graphs: near.set_params(n_neighbors=0).fit(graphs), "n_neighbors must be"),
+        (lambda near, graphs: near.set_params(device="tpu").fit(graphs), "tpu"),
+        (lambda near, graphs: near.fit([]), "graphs"),
+        (
+            lambda near, graphs: near.set_params(
+                embedding=gm.RandomGraphEmbedding(partial=True)
+            ).fit(graphs),
+            "partial=False",
+        ),
+    ],
+)
+def test_errors_name_the_culprit(call, message):
+    graphs = gm.make_graph_families(20, random_state=0).graphs
+    near = gm.NearestGraphs(2, random_state=0).fit(graphs)
+    with pytest.raises(ValueError, match=message):
+        call(near, graphs)
+
+
+def test_only_embeddings_are_taken():
+    graphs = gm.make_graph_families(5, random_state=0).graphs
+    with pytest.raises(TypeError, match="got GraphVectorizer"):
+        gm.NearestGraphs(embedding=gm.GraphVectorizer()).fit(graphs)
+
+
+def test_no_queries():
+    near = gm.NearestGraphs(2).fit(gm.make_graph_families(5, random_state=0).graphs)
+    distances, indices = near.kneighbors([])
+    assert distances.shape == indices.shape == (0, 2)
+    assert near.n_solved_ == near.n_pairs_ == 0
