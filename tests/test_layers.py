@@ -115,9 +115,9 @@ ORDER = [
     "nodes.masses",
     "nodes.embeddings",
     "nodes.embed",
+    "random_graphs",
     "io.stored_arrays",
     "io.model_file",
-    "random_graphs",
     "transport.ground",
     "transport.side",
     "transport.cpu",
@@ -165,6 +165,17 @@ ORDER = [
     "search.cascade",
     "search.queries",
     "neighbors",
+    "drawing",
+    "drawing.molecules",
+    "drawing.layout",
+    "drawing.figures",
+    "drawing.pairs",
+    "drawing.anchors",
+    "explanations",
+    "explanations.costs",
+    "explanations.models",
+    "explanations.alignment",
+    "explanations.weights",
     "compilation",
     "evaluation.arrays",
     "evaluation.columns",
@@ -221,7 +232,7 @@ ENGINE_IMPORTS |= {"graphmover._utils", "pathlib", "sys", "threading", "time", "
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}
-LAZY |= {"pyarrow", "rdkit", "cupy"}
+LAZY |= {"pyarrow", "rdkit", "cupy", "bokeh"}
 
 #: What the command line imports before a command runs.
 CLI_MODULES = ("graphmover.cli", "graphmover.parameters")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from graphmover.datasets.tu import load_dataset
     from graphmover.distances import DistanceFeatures, RandomGraphDistances
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.explanations.alignment import Alignment, explain
+    from graphmover.explanations.weights import AnchorWeights, explain_weights
     from graphmover.graphs.batch import GraphBatch
     from graphmover.graphs.dataset import Dataset
     from graphmover.graphs.edge_list import from_edge_list
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Alignment",
+    "AnchorWeights",
     "Dataset",
     "DistanceFeatures",
     "Graph",
@@ -46,6 +50,8 @@ __all__ = [
     "compile_all",
     "earth_movers_distance",
     "embed_nodes",
+    "explain",
+    "explain_weights",
     "from_edge_list",
     "iter_batches",
     "load_dataset",
@@ -59,6 +65,8 @@ __all__ = [
 ]
 
 _HOME = {
+    "Alignment": "explanations.alignment",
+    "AnchorWeights": "explanations.weights",
     "Dataset": "graphs.dataset",
     "DistanceFeatures": "distances",
     "Graph": "graphs.graph",
@@ -73,6 +81,8 @@ _HOME = {
     "compile_all": "compilation",
     "earth_movers_distance": "transport",
     "embed_nodes": "nodes.embed",
+    "explain": "explanations.alignment",
+    "explain_weights": "explanations.weights",
     "from_edge_list": "graphs.edge_list",
     "iter_batches": "io.formats",
     "load_dataset": "datasets.tu",

@@ -23,7 +23,7 @@ from graphmover.io.model_file import FittedModel, FittedViews
 from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
 from graphmover.parameters import check_parameters
-from graphmover.random_graphs import sample_random_graphs
+from graphmover.random_graphs import RandomGraphs, sample_random_graphs, whole_graphs
 from graphmover.spread import spread_graphs
 
 if TYPE_CHECKING:
@@ -108,8 +108,9 @@ class RandomGraphEmbedding(
 
     Attributes
     ----------
-    random_graphs_ : NodeEmbeddings
-        The R random graphs.
+    random_graphs_ : RandomGraphs
+        The R random graphs: `NodeEmbeddings` that know from which nodes of which training graph
+        they were drawn, ``source_nodes`` and ``source_graphs``.
     gamma_ : float
         The bandwidth in use.
     uses_node_labels_ : bool
@@ -342,7 +343,7 @@ class RandomGraphEmbedding(
 
     def _draw_random_graphs(
         self, nodes: Nodes, recipe: NodeRecipe, backend: AnyBackend, rng: np.random.Generator
-    ) -> NodeEmbeddings:
+    ) -> RandomGraphs:
         if not self.spread_anchors or not nodes.offsets[-1]:
             return sample_random_graphs(
                 nodes,
@@ -351,7 +352,7 @@ class RandomGraphEmbedding(
                 sampling=self.sampling,
                 random_state=rng,
             )
-        graphs = nodes.on_host(np.flatnonzero(nodes.node_counts))
+        graphs = whole_graphs(nodes, np.flatnonzero(nodes.node_counts))
         ground = ground_of(recipe, graphs, partial=bool(self.partial))
         return graphs[
             spread_graphs(graphs, self.n_components, ground, backend, rng, n_jobs=self.n_jobs)

@@ -9,6 +9,7 @@ graphs are those of a run with R'.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,64 @@ from graphmover._utils.segments import offsets_from_counts
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
 from graphmover.parameters import require_allowed
 
+Ints = NDArray[np.int64]
+
+
+class RandomGraphs(NodeEmbeddings):
+    """Random graphs that know where they came from.
+
+    Attributes
+    ----------
+    source_graphs : ndarray of shape (R,) or None
+        The number of the training graph of each random graph. None: points that are uniform, or
+        a model of an older file.
+    source_nodes : ndarray of shape (number of nodes,) or None
+        Which node of that training graph each node is.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> nodes = gm.embed_nodes(gm.make_graph_families(10, random_state=0).graphs)
+    >>> drawn = gm.sample_random_graphs(nodes, 2, max_random_nodes=3, random_state=0)
+    >>> drawn.source_graphs
+    array([6, 1])
+    >>> drawn[1].source_nodes
+    array([39])
+    """
+
+    __slots__ = ("source_graphs", "source_nodes")
+
+    source_graphs: Ints | None
+    source_nodes: Ints | None
+
+    @classmethod
+    def of(
+        cls, nodes: NodeEmbeddings, source_graphs: Ints | None, source_nodes: Ints | None
+    ) -> Self:
+        """Return random graphs with these nodes, which come from there."""
+        drawn = cls._trusted(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
+        drawn.source_graphs, drawn.source_nodes = source_graphs, source_nodes
+        return drawn
+
+    @classmethod
+    def _trusted(
+        cls, points: NDArray[np.float64], masses: Ints, offsets: Ints, labels: Ints | None
+    ) -> Self:
+        drawn = super()._trusted(points, masses, offsets, labels)
+        drawn.source_graphs = drawn.source_nodes = None
+        return drawn
+
+    def __getitem__(self, key: Any) -> Self:
+        """Select random graphs, as `NodeEmbeddings` does."""
+        chosen = super().__getitem__(key)
+        if self.source_graphs is not None and self.source_nodes is not None:
+            numbers = NodeEmbeddings._trusted(
+                self.points[:, :0], self.source_nodes, self.offsets, None
+            )[key]
+            chosen.source_nodes = numbers.masses
+            chosen.source_graphs = np.atleast_1d(self.source_graphs[key])
+        return chosen
+
 
 def sample_random_graphs(
     nodes: Nodes,
@@ -27,7 +86,7 @@ def sample_random_graphs(
     max_random_nodes: int | None = 20,
     sampling: str = "anchor",
     random_state: RandomState = None,
-) -> NodeEmbeddings:
+) -> RandomGraphs:
     """Draw random graphs of 1 to ``max_random_nodes`` nodes.
 
     Parameters
@@ -49,15 +108,17 @@ def sample_random_graphs(
 
     Returns
     -------
-    NodeEmbeddings
-        One entry per random graph; all masses are 1, except in whole training graphs.
+    RandomGraphs
+        `NodeEmbeddings` with one entry per random graph; all masses are 1, except in whole training
+        graphs. ``source_graphs`` and ``source_nodes`` tell which nodes of which training graph
+        they are.
 
     Examples
     --------
     >>> import graphmover as gm
     >>> nodes = gm.embed_nodes(gm.make_graph_families(10, random_state=0).graphs)
     >>> gm.sample_random_graphs(nodes, 3, max_random_nodes=1, random_state=0)
-    NodeEmbeddings(3 nodes in 3 graphs, d = 4)
+    RandomGraphs(3 nodes in 3 graphs, d = 4)
     """
     require_allowed("sampling", sampling)
     require_integer("n_components", n_components, least=1)
@@ -73,7 +134,7 @@ def sample_random_graphs(
     if max_random_nodes is None:
         if sampling == "uniform":
             raise ValueError('max_random_nodes=None needs sampling="anchor"')
-        return nodes.on_host(rng.permutation(with_nodes)[:n_components])
+        return whole_graphs(nodes, rng.permutation(with_nodes)[:n_components])
     if sampling == "uniform":
         return uniform_random_graphs(
             nodes.extent, nodes.n_dimensions, n_components, max_random_nodes, rng
@@ -92,7 +153,7 @@ def uniform_random_graphs(
     n_components: int,
     max_random_nodes: int,
     rng: np.random.Generator,
-) -> NodeEmbeddings:
+) -> RandomGraphs:
     """Algorithm 2, lines 2-3: points uniform between two ends of the range of coordinates."""
     low, high = extent
     drawn = [
@@ -101,15 +162,26 @@ def uniform_random_graphs(
     ]
     points = np.concatenate(drawn)
     offsets = offsets_from_counts([len(part) for part in drawn])
-    return NodeEmbeddings(points, np.ones(len(points), np.int64), offsets)
+    drawn_nodes = NodeEmbeddings(points, np.ones(len(points), np.int64), offsets)
+    return RandomGraphs.of(drawn_nodes, None, None)
 
 
-def random_graphs_at(nodes: Nodes, places: Sequence[NDArray[np.int64]]) -> NodeEmbeddings:
+def whole_graphs(nodes: Nodes, graphs: Ints) -> RandomGraphs:
+    """Return whole training graphs as random graphs, with their own masses."""
+    chosen = nodes.on_host(graphs)
+    numbers = np.arange(len(chosen.masses)) - np.repeat(chosen.offsets[:-1], chosen.node_counts)
+    return RandomGraphs.of(chosen, graphs, numbers)
+
+
+def random_graphs_at(nodes: Nodes, places: Sequence[Ints]) -> RandomGraphs:
     """Algorithm 2, lines 5-7: random graphs of the nodes at these places, all masses 1."""
     chosen = np.concatenate(places)
     points, labels = nodes.nodes_at(chosen)
     offsets = offsets_from_counts([len(part) for part in places])
-    return NodeEmbeddings(points, np.ones(len(chosen), np.int64), offsets, labels)
+    drawn = NodeEmbeddings(points, np.ones(len(chosen), np.int64), offsets, labels)
+    graphs = np.searchsorted(nodes.offsets, chosen[offsets[:-1]], side="right") - 1
+    first = nodes.offsets[graphs]
+    return RandomGraphs.of(drawn, graphs, chosen - np.repeat(first, np.diff(offsets)))
 
 
 def anchor_nodes(

@@ -22,6 +22,7 @@ from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.normal_scores import Knots
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
 from graphmover.parameters import require_allowed
+from graphmover.random_graphs import RandomGraphs
 
 if TYPE_CHECKING:
     from graphmover.nodes.registry import NodeEmbedding
@@ -95,6 +96,8 @@ def fingerprint(model: FittedModel | FittedViews) -> str:
     """Return a hash that two models share only if they compute the same vectors bit for bit."""
     content = hashlib.blake2b(digest_size=16)
     for name, array in sorted(_all_arrays_of(model, _parameters_with_effect).items()):
+        if name.endswith(_SOURCES):
+            continue
         content.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
     return content.hexdigest()
 
@@ -214,11 +217,14 @@ def _read_model(arrays: StoredArrays | PrefixedArrays) -> FittedModel:
     wl_depths = arrays.text("wl_depths", _MAX_NAME) if "wl_depths" in arrays.names else "last"
     columns = 2 if wl_depths == "all" else 1
     labels = arrays.array("labels", "i", columns) if "labels" in arrays.names else None
-    random_graphs = NodeEmbeddings(
-        arrays.array("points", "f", 2),
-        arrays.array("masses", "i", 1),
-        arrays.array("offsets", "i", 1),
-        labels,
+    random_graphs = _with_sources(
+        arrays,
+        NodeEmbeddings(
+            arrays.array("points", "f", 2),
+            arrays.array("masses", "i", 1),
+            arrays.array("offsets", "i", 1),
+            labels,
+        ),
     )
     node_embedding: str | None = arrays.text("node_embedding", _MAX_BLOCKS)
     if node_embedding == str(None):
@@ -242,6 +248,14 @@ def _read_model(arrays: StoredArrays | PrefixedArrays) -> FittedModel:
     )
     gamma = float(arrays.array("gamma", "fiu", 0))
     return FittedModel(_read_parameters(arrays), gamma, recipe, random_graphs)
+
+
+def _with_sources(arrays: StoredArrays | PrefixedArrays, nodes: NodeEmbeddings) -> RandomGraphs:
+    """Return random graphs with where they came from; older files do not tell."""
+    if _SOURCES[0] not in arrays.names:
+        return RandomGraphs.of(nodes, None, None)
+    graphs, numbers = (arrays.array(name, "i", 1) for name in _SOURCES)
+    return RandomGraphs.of(nodes, graphs.astype(np.int64), numbers.astype(np.int64))
 
 
 def _read_blocks(
@@ -329,6 +343,17 @@ def _check_fitted_values(model: FittedModel) -> None:
     _check_labels(model)
     if not len(model.random_graphs) or (model.random_graphs.node_counts == 0).any():
         raise ValueError("a random graph has no nodes")
+    _check_sources(model.random_graphs)
+
+
+def _check_sources(drawn: NodeEmbeddings) -> None:
+    if not isinstance(drawn, RandomGraphs) or drawn.source_graphs is None:
+        return
+    graphs, nodes = drawn.source_graphs, drawn.source_nodes
+    if nodes is None or (len(graphs), len(nodes)) != (len(drawn), len(drawn.points)):
+        raise ValueError(f"{_SOURCES[0]} and {_SOURCES[1]} do not fit the random graphs")
+    if min(graphs.min(initial=0), nodes.min(initial=0)) < 0:
+        raise ValueError(f"a number in {_SOURCES[0]} or {_SOURCES[1]} is negative")
 
 
 def _check_labels(model: FittedModel) -> None:
@@ -354,7 +379,11 @@ _MEMBERS = (
     *("block_centres", "block_scales", "block_widths", "block_labels"),  # if composed
     "block_edge_labels",
     *("knot_offsets", "knot_values", "knot_scores"),  # if attributes are ranked
+    *("source_graphs", "source_nodes"),  # if random graphs were drawn from training graphs
 )
+
+#: The arrays that tell where random graphs came from. No vector depends on them.
+_SOURCES = ("source_graphs", "source_nodes")
 
 #: The arrays of ranked attributes, and what kind of numbers they hold.
 _KNOTS = {"knot_offsets": "i", "knot_values": "f", "knot_scores": "f"}
@@ -403,6 +432,9 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
     }
     if graphs.labels is not None:
         arrays["labels"] = graphs.labels
+    if isinstance(graphs, RandomGraphs) and graphs.source_graphs is not None:
+        assert graphs.source_nodes is not None
+        arrays |= dict(zip(_SOURCES, (graphs.source_graphs, graphs.source_nodes), strict=True))
     if recipe.wl_depths != "last":
         arrays["wl_depths"] = np.array(recipe.wl_depths)
     if recipe.label_weight != 1:

@@ -111,7 +111,7 @@ class NodeEmbeddings:
         masses: Ints,
         offsets: Ints,
         labels: Ints | None,
-    ) -> NodeEmbeddings:
+    ) -> Self:
         """Wrap arrays that need no check."""
         nodes = cls.__new__(cls)
         nodes.points, nodes.masses, nodes.offsets, nodes.labels = points, masses, offsets, labels
@@ -165,12 +165,12 @@ class NodeEmbeddings:
         """Whether nodes have labels."""
         return self.labels is not None
 
-    def with_labels(self, labels: ArrayLike | None) -> NodeEmbeddings:
+    def with_labels(self, labels: ArrayLike | None) -> Self:
         """Return the same points and masses with other labels, or with none."""
         checked = None if labels is None else _checked_labels(labels, len(self.points))
         return self._trusted(self.points, self.masses, self.offsets, checked)
 
-    def divided_by(self, scale: float) -> NodeEmbeddings:
+    def divided_by(self, scale: float) -> Self:
         """Return the same graphs with all coordinates divided by a number."""
         if scale == 1:
             return self
@@ -180,11 +180,11 @@ class NodeEmbeddings:
         """Return the points and labels of some nodes, numbered over all graphs."""
         return self.points[places], None if self.labels is None else self.labels[places]
 
-    def on_host(self, graphs: Ints) -> NodeEmbeddings:
+    def on_host(self, graphs: Ints) -> Self:
         """Return some graphs: they are here."""
         return self[graphs]
 
-    def __getitem__(self, key: Any) -> NodeEmbeddings:
+    def __getitem__(self, key: Any) -> Self:
         """Select graphs; a single index gives a collection of one, a slice shares memory."""
         if is_integer(key):
             key = [key]
@@ -200,12 +200,12 @@ class NodeEmbeddings:
         points, labels = self.nodes_at(places)
         return self._trusted(points, self.masses[places], offsets, labels)
 
-    def __iter__(self) -> Iterator[NodeEmbeddings]:
+    def __iter__(self) -> Iterator[Self]:
         return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
         return (
-            f"NodeEmbeddings({len(self.points)} nodes in {len(self)} graphs, "
+            f"{type(self).__name__}({len(self.points)} nodes in {len(self)} graphs, "
             f"d = {self.n_dimensions}{'' if self.labels is None else ', labels'})"
         )
 

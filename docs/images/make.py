@@ -1,0 +1,21 @@
+"""Make the pictures of docs/explain.md."""
+
+from pathlib import Path
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import graphmover as gm
+
+HERE = Path(__file__).parent
+
+molecules = gm.as_graph_batch(["OC(=O)c1ccccc1O salicylic acid", "CC(=O)Oc1ccccc1C(=O)O aspirin"])
+vectorizer = gm.GraphVectorizer(64, random_state=0).fit(molecules)
+alignment = gm.explain(molecules[0], molecules[1], vectorizer, view="counts")
+alignment.plot().savefig(HERE / "alignment.png", dpi=80)
+
+data = gm.load_dataset("MUTAG")
+model = make_pipeline(gm.GraphVectorizer(128, random_state=0), LogisticRegression(max_iter=1000))
+model.fit(data.graphs, data.target)
+found = gm.explain_weights(model, data.graphs)
+found.plot(1, molecules=False).savefig(HERE / "anchors.png", dpi=70)

@@ -1,0 +1,41 @@
+"""Random graphs as parts of the training graphs they were drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.drawing.figures import Colour, draw_graph, new_figure
+from graphmover.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: The colour of nodes that belong to a random graph.
+_DRAWN: Colour = (0.98, 0.72, 0.25)
+
+_ACROSS = 3
+
+
+def draw_anchors(
+    anchors: Sequence[tuple[Graph, NDArray[np.int64], str]],
+    *,
+    title: str,
+    molecules: bool | None = None,
+) -> Figure:
+    """Draw graphs of which some nodes are marked, each with a title."""
+    n_rows = -(-len(anchors) // _ACROSS)
+    n_columns = min(len(anchors), _ACROSS)
+    figure = new_figure(3.2 * n_columns, 3.4 * n_rows)
+    figure.suptitle(title.replace("$", r"\$"), fontsize=11)
+    places = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axes in places:
+        axes.set_axis_off()
+    for axes, (graph, nodes, name) in zip(places, anchors, strict=False):
+        marked = set(nodes.tolist())
+        pies = [[(_DRAWN, 1.0)] if node in marked else [] for node in range(graph.n_nodes)]
+        draw_graph(axes, graph, pies, title=name, molecules=molecules)
+    return figure

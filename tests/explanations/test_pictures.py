@@ -1,0 +1,102 @@
+"""Pictures of alignments and anchors."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+
+import graphmover as gm
+from graphmover.drawing.layout import node_positions
+from graphmover.drawing.molecules import molecule_of_graph
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("igraph")
+
+GREY = (0.72, 0.72, 0.72)
+
+
+def wedges(axes):
+    """The slices of all nodes: place and colour."""
+    from matplotlib.patches import Wedge
+
+    return [
+        (tuple(np.round(patch.center, 6)), tuple(patch.get_facecolor()[:3]))
+        for patch in axes.patches
+        if isinstance(patch, Wedge)
+    ]
+
+
+def test_matched_nodes_have_the_same_colours():
+    path = gm.Graph(3, [(0, 1), (1, 2)], node_labels=list("abc"))
+    longer = gm.Graph(5, [(0, 1), (1, 2), (2, 3), (3, 4)], node_labels=list("xcbax"))
+    embedding = gm.RandomGraphEmbedding(
+        2, node_embedding=None, wl_depths="all", node_mass="equal", partial=True, random_state=0
+    ).fit([path, longer])
+    alignment = gm.explain(path, longer, embedding)
+    figure = alignment.plot()
+    left, right = figure.axes
+    colours = {label: colour for label, (_, colour) in zip("abc", wedges(left), strict=True)}
+    assert len(set(colours.values())) == 3
+    places = node_positions(longer)
+    by_place = dict(wedges(right))
+    for label, place in zip(longer.node_labels, places, strict=True):
+        expected = colours.get(label, GREY)
+        assert by_place[tuple(np.round(place, 6))] == pytest.approx(expected)
+    assert {text.get_text() for text in right.texts} == set("xcba")
+
+
+def test_nodes_without_mass_are_empty(tmp_path):
+    lonely = gm.Graph(3, [(0, 1)])  # masses by degree
+    embedding = gm.RandomGraphEmbedding(2, random_state=0).fit([lonely, gm.Graph(2, [(0, 1)])])
+    figure = gm.explain(lonely, lonely, embedding).plot()
+    assert len(wedges(figure.axes[0])) == 2
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_labels_and_ids_are_no_mathematics(tmp_path):
+    graph = gm.Graph(2, [(0, 1)], node_labels=["$x", r"$\\bad$"], id="$100 $\\frac$")
+    embedding = gm.RandomGraphEmbedding(2, random_state=0).fit([graph])
+    gm.explain(graph, graph, embedding).plot().savefig(tmp_path / "figure.png")
+
+
+def test_molecules_are_recognised():
+    pytest.importorskip("rdkit")
+    smiles = gm.as_graph_batch(["CC(=O)Oc1ccccc1C(=O)O", "c1ccc2[nH]ccc2c1", "C[N+](C)(C)CCO", "C"])
+    for graph in smiles:
+        assert molecule_of_graph(graph).GetNumAtoms() == graph.n_nodes
+        assert molecule_of_graph(graph, False) is None
+    symbols = gm.Graph(3, [(0, 1), (1, 2)], node_labels=list("CCO"), edge_labels=[1, 1])
+    assert molecule_of_graph(symbols).GetNumAtoms() == 3
+    codes = gm.Graph(3, [(0, 1), (1, 2)], node_labels=[0, 1, 2], edge_labels=[0, 1])
+    crowded = gm.Graph(6, [(0, i) for i in range(1, 6)], node_labels=[6] * 6, edge_labels=[1] * 5)
+    for graph in (codes, crowded, gm.Graph(2, [(0, 1)]), gm.Graph(0, [])):
+        assert molecule_of_graph(graph) is None
+    with pytest.raises(ValueError, match="the graph is no molecule"):
+        molecule_of_graph(codes, True)
+
+
+def test_molecules_are_drawn_by_rdkit(tmp_path):
+    pytest.importorskip("rdkit")
+    molecules = gm.as_graph_batch(["CC(=O)Oc1ccccc1C(=O)O aspirin", "c1ccc2[nH]ccc2c1 indole"])
+    vectorizer = gm.GraphVectorizer(4, random_state=0).fit(molecules)
+    for view in ("labels", "counts", "structure"):
+        figure = gm.explain(molecules[1], molecules[0], vectorizer, view=view).plot()
+        assert all(len(axes.images) == 1 for axes in figure.axes)
+        assert [axes.get_title() for axes in figure.axes] == ["indole", "aspirin"]
+    pixels = figure.axes[0].images[0].get_array()
+    assert len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)) > 20
+
+
+def test_anchors_are_drawn(tmp_path):
+    graphs, families = gm.make_graph_families(30, random_state=0, return_X_y=True)
+    model = make_pipeline(
+        gm.RandomGraphEmbedding(8, max_random_nodes=3, random_state=0), RidgeClassifier()
+    ).fit(graphs, families)
+    found = gm.explain_weights(model, graphs)
+    figure = found.plot(found.targets[0], n=4)
+    drawn = [axes for axes in figure.axes if axes.get_title()]
+    assert len(drawn) == 4
+    best = found.to_frame(1).iloc[0]
+    assert len(wedges(drawn[0])) == len(set(best["nodes"]))
+    assert drawn[0].get_title().startswith(f"graph {best['training_graph']}: ")
