@@ -18,3 +18,9 @@ def cache_of_its_own(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pooch.os_cache", lambda project: folder / project)
         yield
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let standard error pass for a terminal."""
+    monkeypatch.setattr("graphmover._utils.progress._has_screen", lambda: True)

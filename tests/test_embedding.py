@@ -233,7 +233,7 @@ def test_transform_before_fit(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_verbose_shows_progress_and_quiet_does_not(graphs, capfd):
+def test_verbose_shows_progress_and_quiet_does_not(graphs, capfd, terminal):
     embedding(verbose=True).fit(graphs).transform(graphs)
     shown = capfd.readouterr()
     assert "training distances" in shown.err

@@ -26,6 +26,7 @@ ORDER = [
     "_utils.fork",
     "_utils.cancelling",
     "_utils.messages",
+    "_utils.progress",
     "_utils.kernel_cache",
     "_utils.kernels",
     "_utils.jit",
@@ -209,6 +210,8 @@ ORDER = [
     "datasets.summary",
     "demo",
     "cli.words",
+    "cli.command",
+    "cli.fitted",
     "cli.tables",
     "cli.standard_input",
     "cli.options",
@@ -235,9 +238,20 @@ LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotl
 LAZY |= {"pyarrow", "rdkit", "cupy", "bokeh"}
 
 #: What the command line imports before a command runs.
-CLI_MODULES = ("graphmover.cli", "graphmover.parameters")
+CLI_MODULES = ("graphmover.cli", "graphmover.parameters", "graphmover._utils.messages")
 CLI_IMPORTS = {"__future__", "collections", "contextlib", "enum", "functools", "graphmover"}
-CLI_IMPORTS |= {"inspect", "json", "os", "pathlib", "re", "sys", "typer", "typing", "warnings"}
+CLI_IMPORTS |= {
+    "inspect",
+    "json",
+    "logging",
+    "os",
+    "pathlib",
+    "re",
+    "sys",
+    "typer",
+    "typing",
+    "warnings",
+}
 
 
 def statements(node, *, top_level_only):

@@ -426,7 +426,7 @@ def test_nothing_works_before_fit(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_verbose_shows_progress_and_quiet_does_not(graphs, tmp_path, capfd):
+def test_verbose_shows_progress_and_quiet_does_not(graphs, tmp_path, capfd, terminal):
     vectorizer(verbose=True).fit(graphs).transform(graphs)
     shown = capfd.readouterr()
     assert "training distances" in shown.err

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from graphmover._utils.jit import KERNELS
 from graphmover._utils.messages import logger
+from graphmover._utils.progress import progress_bar
 from graphmover.backends.threads import ThreadBackend
 from graphmover.datasets.numbers import read_table
 from graphmover.graphs.batch import GraphBatch
@@ -45,10 +45,12 @@ def compile_all(*, progress: bool = True) -> Path | None:
     >>> import graphmover as gm
     >>> folder = gm.compile_all(progress=False)
     """
-    with tqdm(list(_steps()), desc="compiling", unit="part", disable=not progress) as steps:
+    steps = list(_steps())
+    with progress_bar("compiling" if progress else None, len(steps), unit="part") as bar:
         for what, load in steps:
-            steps.set_postfix_str(what)
+            bar.note(what)
             load()
+            bar.advance()
     folder = _cache_folder()
     if folder is not None:
         logger.info("compiled code is in %s", folder)

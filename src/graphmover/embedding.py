@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from graphmover._utils.progress import Progress
 from graphmover._utils.random_state import random_generator
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
@@ -383,14 +384,16 @@ class RandomGraphEmbedding(
         self,
         batch: GraphBatch,
         finish: Callable[[Floats], object] | None,
-        progress: str | None = None,
+        progress: Progress = None,
     ) -> Floats:
         return self._to_random_graphs.of_graphs(
             batch, device=self.device, finish=finish, n_jobs=self.n_jobs, progress=progress
         )
 
-    def _features_of_batch(self, batch: GraphBatch, unknown: UnknownLabels) -> Floats:
-        rows = self._rows_of_batch(batch, self._features)
+    def _features_of_batch(
+        self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
+    ) -> Floats:
+        rows = self._rows_of_batch(batch, self._features, progress)
         unknown.add(rows)
         return rows
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from graphmover._utils.progress import Progress
 from graphmover._utils.random_state import random_generator
 from graphmover.backends.side_by_side import features_of_graphs
 from graphmover.embedding import RandomGraphEmbedding
@@ -147,7 +148,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         warn_about_empty_graphs(batch)
         unknown = self._unknown_labels()
         progress = "embedding graphs" if self.verbose else None
-        rows = self._rows_of_batch(batch, unknown, progress)
+        rows = self._features_of_batch(batch, unknown, progress)
         unknown.warn()
         named: Floats = with_index(rows, batch, self)
         return named
@@ -214,11 +215,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         rows[batch.node_counts == 0] = 0.0
         return rows
 
-    def _features_of_batch(self, batch: GraphBatch, unknown: UnknownLabels) -> Floats:
-        return self._rows_of_batch(batch, unknown, None)
-
-    def _rows_of_batch(
-        self, batch: GraphBatch, unknown: UnknownLabels, progress: str | None
+    def _features_of_batch(
+        self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
     ) -> Floats:
         embeddings = [view for _, view in self.views_ if isinstance(view, RandomGraphEmbedding)]
         rows = features_of_graphs(

@@ -120,7 +120,11 @@ def described(view: View, batch: GraphBatch) -> str:
     if embedding.node_embedding is None:
         return f"{refined}, {'counted' if embedding.partial else 'in shares'}"
     if embedding.node_embedding == "laplacian":
-        return "eigenvectors of the normalised Laplacian"
+        points = "eigenvectors of the normalised Laplacian"
+        compares_labels = embedding.use_node_labels is True or (
+            embedding.use_node_labels == "auto" and has_labels and embedding.sampling == "anchor"
+        )
+        return f"{points}; {refined}" if compares_labels else points
     names = [_SEEN.get(name, name) for name, _ in named_blocks(embedding.node_embedding)]
     seen = ", ".join(names)
     if embedding.smoothing:

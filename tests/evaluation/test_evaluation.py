@@ -107,7 +107,7 @@ def test_paper_methods_have_the_papers_grids():
     assert depths == {tuple(range(last + 1)) for last in (1, 2, 3, 4)}
 
 
-def test_progress_shows_the_time_left_on_standard_error(data, capsys):
+def test_progress_shows_the_time_left_on_standard_error(data, capsys, terminal):
     options = {"n_components": 8, "n_folds": 3, "progress": True}
     evaluate(data.graphs, data.target, [Method("mine", gm.RandomGraphEmbedding())], **options)
     shown = capsys.readouterr()

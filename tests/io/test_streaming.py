@@ -94,8 +94,8 @@ def test_an_interrupted_run_is_resumed(data, model, tmp_path, extension):
     assert 100 < done <= 115
     embedded = []
     compute = model._features_of_batch
-    model._features_of_batch = lambda batch, unknown: (
-        embedded.append(len(batch)) or compute(batch, unknown)
+    model._features_of_batch = lambda batch, *rest: (
+        embedded.append(len(batch)) or compute(batch, *rest)
     )
     try:
         assert model.transform_to(graphs, output, batch_size=13) == (120, 6)
@@ -106,16 +106,20 @@ def test_an_interrupted_run_is_resumed(data, model, tmp_path, extension):
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"whole.{extension}", output.name]
 
 
-def test_a_resumed_run_says_so_if_progress_is_shown(data, model, tmp_path, capsys):
+def test_a_resumed_run_says_so_if_progress_is_shown(
+    data, model, tmp_path, capsys, caplog, terminal
+):
     for verbose in (True, False):
         output = tmp_path / f"{verbose}.npy"
         with pytest.raises(OSError, match="disk"):
             model.transform_to(interrupted(data, 40), output, batch_size=20)
         capsys.readouterr()
+        caplog.clear()
         resumed = copy.deepcopy(model).set_params(verbose=verbose)
         resumed.transform_to(data.graphs[:50], output, batch_size=20)
         shown = capsys.readouterr().err
-        assert ("resuming after 40 rows\n" in shown) == verbose
+        assert ("resuming after 40 rows" in caplog.messages) == verbose
+        assert ("checking graphs that have rows: 100%" in shown) == verbose
         assert ("40/50 " in shown) == verbose
         assert "20/50 " not in shown
 

@@ -459,12 +459,11 @@ def test_compiled_code_from_the_cache_finds_lapack_again():
     assert int(outputs[1][1]) == 1
 
 
-def test_large_graphs_report_progress(capfd, monkeypatch):
+def test_large_graphs_report_progress(caplog, monkeypatch):
     monkeypatch.setattr(solve, "_REPORTED_NODES", 600)
     gm.embed_nodes(grid(30, 30), 6, progress="embedding nodes")
-    shown = capfd.readouterr().err
-    assert "graph 0 (900 nodes): solving by sparse Cholesky factorisation" in shown
-    assert "times the error allowed after" in shown
+    assert "graph 0 (900 nodes): solving by sparse Cholesky factorisation" in caplog.text
+    assert "times the error allowed after" in caplog.text
 
 
 def test_accepted_errors_are_within_the_promise():

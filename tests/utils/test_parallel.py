@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from graphmover._utils import parallel
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
+from graphmover._utils.progress import Bar
 
 
 class Chunks:
@@ -38,7 +38,7 @@ def interrupt(bar, n):
 
 
 def test_ctrl_c_does_not_wait_for_chunks_and_their_memory_is_released(monkeypatch):
-    monkeypatch.setattr(parallel.tqdm, "update", interrupt)
+    monkeypatch.setattr(Bar, "advance", interrupt)
     chunks = Chunks()
     with pytest.raises(KeyboardInterrupt):
         for_each_chunk(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from tqdm import tqdm
 from graphmover._utils.fork import hold_while_forking
 from graphmover._utils.jit import require_compiled
 from graphmover._utils.messages import logger
+from graphmover._utils.progress import is_shown
 
 _shown: set[str] = set()
 _lock = threading.RLock()
@@ -53,7 +52,7 @@ def _report(kernel: Any, what: str, done: threading.Event) -> None:
 
 def _count_seconds(what: str, start: float, done: threading.Event) -> None:
     """Show on a terminal that something happens, as long as it does."""
-    if not (sys.stderr.isatty() and logger.isEnabledFor(logging.INFO)):
+    if not is_shown():
         return
     with tqdm(bar_format="{desc}", leave=False) as line:
         while not done.wait(0.5):

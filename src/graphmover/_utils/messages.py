@@ -1,13 +1,17 @@
 """Messages for users: the logger ``graphmover``.
 
 They go where the application's logging sends them; where that is not set up, to standard error.
-``logging.getLogger("graphmover").setLevel("WARNING")`` leaves out those about compiling.
+``logging.getLogger("graphmover").setLevel("WARNING")`` leaves out all but warnings, and
+progress bars; ``"DEBUG"`` adds each step, and how long it takes.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 logger = logging.getLogger("graphmover")
 
@@ -16,10 +20,32 @@ class _StandardError(logging.Handler):
     """Prints messages, unless the application has handlers of its own."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not logging.getLogger().handlers:
-            print(f"graphmover: {record.getMessage()}", file=sys.stderr, flush=True)
+        if logging.getLogger().handlers:
+            return
+        kind = "warning: " if record.levelno == logging.WARNING else ""
+        line = f"graphmover: {kind}{record.getMessage()}"
+        if "tqdm" in sys.modules:  # above any progress bar
+            from tqdm import tqdm
+
+            tqdm.write(line, file=sys.stderr)
+            sys.stderr.flush()
+        else:
+            print(line, file=sys.stderr, flush=True)
 
 
 logger.addHandler(_StandardError())
 if logger.level == logging.NOTSET:
     logger.setLevel(logging.INFO)
+
+
+def tell(message: str, *values: object, shown: bool) -> None:
+    """Log a message that is shown where progress is, and kept for debugging elsewhere."""
+    logger.log(logging.INFO if shown else logging.DEBUG, message, *values)
+
+
+@contextmanager
+def timed(what: str, *values: object) -> Iterator[None]:
+    """Log how long a step took, for those who want to know."""
+    start = time.perf_counter()
+    yield
+    logger.debug(f"{what} took %.2f s", *values, time.perf_counter() - start)

@@ -17,11 +17,11 @@ import numpy as np
 import threadpoolctl
 from joblib import cpu_count
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from graphmover._utils.cancelling import ending_with
 from graphmover._utils.checks import is_integer
 from graphmover._utils.fork import call_in_child, computing, hold_while_forking, is_computing
+from graphmover._utils.progress import Progress, progress_bar
 
 
 def chunks(work: NDArray[np.int64], most: int) -> Iterator[slice]:
@@ -41,11 +41,11 @@ def for_each_chunk(
     *,
     most: int,
     n_jobs: int | None,
-    progress: str | None = None,
+    progress: Progress = None,
     unit: str = "graph",
     release: Callable[[], None] | None = None,
 ) -> None:
-    """Call ``function(rows)`` for every chunk; ``progress`` names a progress bar.
+    """Call ``function(rows)`` for every chunk; ``progress`` is a progress bar, or the title of one.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def for_each_chunk(
         with ending_with(cancelled):
             process(rows)
 
-    with _progress_bar(len(work), progress, unit) as advance:
+    with progress_bar(progress, len(work), unit=unit) as bar:
         if n_threads <= 1 and threading.current_thread() is not threading.main_thread():
             try:
                 for rows in chunks(work, most):
                     process(rows)
-                    advance(rows.stop - rows.start)
+                    bar.advance(rows.stop - rows.start)
             except BaseException:
                 if release is not None:
                     release()
@@ -92,7 +92,7 @@ def for_each_chunk(
                 if future.exception() is not None:
                     _raise_first(started)
                 rows = started[future]
-                advance(rows.stop - rows.start)
+                bar.advance(rows.stop - rows.start)
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -104,18 +104,6 @@ def for_each_chunk(
                     release()
             raise
         pool.shutdown()
-
-
-@contextmanager
-def _progress_bar(
-    total: int, description: str | None, unit: str
-) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar if there is a description; yield what advances it."""
-    if description is None:  # even a disabled bar takes tqdm's lock
-        yield lambda _: None
-        return
-    with tqdm(total=total, desc=description, unit=unit) as bar:
-        yield bar.update
 
 
 def _raise_first(futures: Iterable[Future[None]]) -> None:
@@ -194,10 +182,3 @@ def single_threaded_blas() -> Iterator[None]:
         yield
     finally:
         _blas_limit.leave()
-
-
-@call_in_child
-def _renew_lock_of_progress_bars() -> None:
-    """Another thread may have held the old lock; the new one has no effect between processes."""
-    if hasattr(tqdm, "_lock"):
-        tqdm.set_lock(threading.RLock())

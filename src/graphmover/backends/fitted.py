@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from graphmover._utils.progress import Progress
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.protocol import Floats
 from graphmover.backends.rows import distances_of_graphs, distances_of_nodes
@@ -71,7 +72,7 @@ class DistancesToRandomGraphs:
         device: str = "cpu",
         finish: Callable[[Floats], object] | None = None,
         n_jobs: int | None = None,
-        progress: str | None = None,
+        progress: Progress = None,
     ) -> Floats:
         """Return a row per graph; ``finish`` changes rows in place, on the device."""
         self.require_carried(batch)
@@ -117,7 +118,7 @@ class DistancesToRandomGraphs:
         backend: AnyBackend,
         *,
         n_jobs: int | None = None,
-        progress: str | None = None,
+        progress: Progress = None,
     ) -> Floats:
         """Return a row per graph whose nodes this back end has embedded by the same recipe."""
         return distances_of_nodes(

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
+from graphmover._utils.progress import Progress
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints, NodesT, PreparedT
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import NodeRecipe
@@ -23,7 +24,7 @@ def distances_of_graphs(
     *,
     finish: Callable[[Floats], object] | None = None,
     n_jobs: int | None = None,
-    progress: str | None = None,
+    progress: Progress = None,
 ) -> Floats:
     """Return the distances of graphs: both steps, in the memory of a chunk per thread."""
 
@@ -60,7 +61,7 @@ def distances_of_nodes(
     prepared: PreparedT,
     *,
     n_jobs: int | None = None,
-    progress: str | None = None,
+    progress: Progress = None,
 ) -> Floats:
     """Return the distances of nodes that are where the back end computes."""
     shape = (len(nodes), len(random_graphs))
@@ -76,7 +77,7 @@ def distances_between(
     n_prepared: int,
     *,
     n_jobs: int | None = None,
-    progress: str | None = None,
+    progress: Progress = None,
 ) -> Floats:
     """Return the distances of nodes on the host to prepared graphs."""
     return _in_chunks(
@@ -99,7 +100,7 @@ def _in_chunks(
     shape: tuple[int, int],
     finish: Callable[[Floats], object] | None,
     n_jobs: int | None,
-    progress: str | None,
+    progress: Progress,
 ) -> Floats:
     out = np.empty(shape)
 
@@ -111,7 +112,7 @@ def _in_chunks(
 
 
 def in_chunks(
-    compute: Callable[[slice], None], chunking: Chunking, device: str, progress: str | None
+    compute: Callable[[slice], None], chunking: Chunking, device: str, progress: Progress
 ) -> None:
     """Call a function for each chunk, in threads."""
     # Set once for all chunks: changed in between, BLAS threads get in each other's way.
@@ -121,6 +122,6 @@ def in_chunks(
             chunking.work,
             most=chunking.most,
             n_jobs=chunking.n_threads,
-            progress=None if progress is None else f"{progress} ({device})",
+            progress=f"{progress} ({device})" if isinstance(progress, str) else progress,
             release=chunking.release,
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from graphmover._utils.progress import Progress
 from graphmover.backends import backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs
 from graphmover.backends.protocol import Floats
@@ -21,7 +22,7 @@ def features_of_graphs(
     *,
     device: str = "cpu",
     n_jobs: int | None = None,
-    progress: str | None = None,
+    progress: Progress = None,
 ) -> list[Floats]:
     """Return a matrix for each embedding, a row per graph.
 

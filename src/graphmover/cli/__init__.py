@@ -17,6 +17,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from graphmover._utils.messages import logger
+from graphmover.cli.command import with_common_options
 from graphmover.cli.compile import compile
 from graphmover.cli.convert import convert
 from graphmover.cli.datasets import datasets
@@ -43,7 +45,7 @@ class _Command(TyperCommand):
 
 
 for command in (demo, embed, fit, evaluate, convert, info, datasets, compile):
-    app.command(cls=_Command)(command)
+    app.command(cls=_Command)(with_common_options(command))
 
 
 def main() -> None:
@@ -75,11 +77,11 @@ def main() -> None:
 
 
 def _complain(message: str) -> None:
-    print(f"graphmover: {' '.join(message.split())}", file=sys.stderr)
+    logger.error("%s", " ".join(message.split()))
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    print(f"graphmover: warning: {in_words_of_options(str(message))}", file=sys.stderr)
+    logger.warning("%s", in_words_of_options(str(message)))
 
 
 def _show_version(wanted: bool) -> None:

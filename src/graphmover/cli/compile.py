@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from graphmover.cli.command import Result
 
-def compile() -> None:  # the name of the command
+
+def compile() -> Result:  # the name of the command
     """Compile all CPU kernels now, so that no later command has to: for images and CI."""
     from graphmover.compilation import compile_all
 
     folder = compile_all()
-    print("compiled code is not stored" if folder is None else folder)
+    values = {"folder": None if folder is None else str(folder)}
+    return Result(values, lambda: print(folder or "compiled code is not stored"))

@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from graphmover.cli.options import (
-    BatchSize,
-    Errors,
-    Force,
-    IdColumn,
-    InputFormat,
-    MaxBytes,
-    MaxSmiles,
-    OnError,
-    Quiet,
-    Source,
-    TargetColumn,
-)
-from graphmover.cli.words import checking_options
+from graphmover.cli.command import Result
+from graphmover.cli.options import BatchSize, Force, Source, reads_graphs
+from graphmover.cli.words import checking_options, counted
 
 
+@reads_graphs
 def convert(
     source: Source,
     output: Annotated[
         Path, typer.Argument(help="A .parquet, .jsonl or .ndjson file.", metavar="OUTPUT")
     ],
-    format: InputFormat = None,  # read with the source
-    target_column: TargetColumn = None,
-    id_column: IdColumn = None,
-    errors: Errors = OnError.error,
+    reading: dict[str, Any],
     batch_size: BatchSize = None,
-    max_bytes: MaxBytes = None,
-    max_smiles: MaxSmiles = None,
     force: Force = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Result:
     """Write a collection of graphs in another format.
 
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
     """
+    from graphmover._utils.messages import logger
     from graphmover.datasets import write_graphs
     from graphmover.io.formats import writer_of
 
@@ -51,13 +35,10 @@ def convert(
     n_graphs = write_graphs(
         source,
         output,
-        target_column=target_column,
-        id_column=id_column,
-        errors=errors.value,
         overwrite=force,
         batch_size=batch_size or 10_000,
-        max_bytes=max_bytes,
-        max_smiles=max_smiles,
+        progress=True,
+        **reading,
     )
-    if not quiet:
-        print(f"{n_graphs} graphs -> {output}", file=sys.stderr)
+    logger.info("%s -> %s", counted(n_graphs, "graph"), output)
+    return Result({"output": str(output), "graphs": n_graphs})

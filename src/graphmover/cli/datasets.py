@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmover.cli.options import Json
+from graphmover.cli.command import Result
+
+if TYPE_CHECKING:
+    from graphmover.datasets.catalogue import DatasetInfo
 
 
 class Category(StrEnum):
@@ -33,8 +36,7 @@ def datasets(
         bool | None,
         typer.Option("--node-labels/--no-node-labels", help="With node labels, or without."),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """List the data sets of the TU collection; their names work wherever a SOURCE is expected."""
     from graphmover.datasets import catalogue
     from graphmover.datasets.catalogue import did_you_mean
@@ -45,11 +47,12 @@ def datasets(
         max_graphs=max_graphs,
         node_labels=node_labels,
     )
-    if as_json:
-        print(json.dumps([info._asdict() for info in found]))
-        return
     if not found:
         raise ValueError(f"no data set of the collection matches.{did_you_mean(contains)}")
+    return Result({"datasets": [one._asdict() for one in found]}, lambda: _print(found))
+
+
+def _print(found: Sequence[DatasetInfo]) -> None:
     width = max(len(info.name) for info in found)
     print(f"{'name':<{width}}  {'category':<14}    graphs  classes    nodes     edges  has")
     for info in found:

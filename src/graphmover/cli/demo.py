@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from graphmover.cli.command import Result
 from graphmover.cli.options import Components, Jobs, Seed
 from graphmover.cli.tables import print_scores
 from graphmover.cli.words import checking_options
@@ -27,8 +27,9 @@ def demo(
     ] = None,
     jobs: Jobs = -1,
     seed: Seed = 0,
-) -> None:
+) -> Result:
     """Generate six families of graphs; turn them into vectors, classify and plot them."""
+    from graphmover._utils.messages import logger
     from graphmover.demo import draw_embedding, require_picture, run_demo
 
     drawn, lacking = picture or _PICTURE, ""
@@ -42,12 +43,17 @@ def demo(
     data, vectors, scores = run_demo(
         n_graphs=graphs, n_components=components, n_jobs=jobs, random_state=seed
     )
-    families = data.target_names or ()
-    print(f"{len(data.graphs)} graphs of {len(families)} families: {', '.join(families)}")
-    print("matched in size and density; 5-fold cross-validation, a linear SVM unless named\n")
-    print_scores(scores)
     if lacking:
-        print(f"graphmover: no picture drawn: {lacking}", file=sys.stderr)
-        return
-    draw_embedding(vectors, data, drawn)
-    print(f"\nPicture: {drawn}")
+        logger.info("no picture drawn: %s", lacking)
+    else:
+        draw_embedding(vectors, data, drawn)
+
+    def show() -> None:
+        families = data.target_names or ()
+        print(f"{len(data.graphs)} graphs of {len(families)} families: {', '.join(families)}")
+        print("matched in size and density; 5-fold cross-validation, a linear SVM unless named\n")
+        print_scores(scores)
+        if not lacking:
+            print(f"\nPicture: {drawn}")
+
+    return Result({"picture": None if lacking else str(drawn), "summary": scores}, show)

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover.cli.command import Result
 from graphmover.cli.fit import fit_to
 from graphmover.cli.options import (
     BatchSize,
-    Errors,
     FitGraphs,
     Force,
-    IdColumn,
-    InputFormat,
-    Json,
-    MaxBytes,
-    MaxSmiles,
-    OnError,
-    Quiet,
     Source,
-    TargetColumn,
+    reads_graphs,
     takes_embedding,
 )
-from graphmover.cli.words import checking_options
+from graphmover.cli.words import checking_options, counted
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -35,7 +26,9 @@ if TYPE_CHECKING:
 
 
 @takes_embedding
+@reads_graphs
 def embed(
+    context: typer.Context,
     source: Source,
     output: Annotated[
         Path,
@@ -45,6 +38,7 @@ def embed(
         ),
     ],
     embedding: GraphVectorizer | RandomGraphEmbedding,
+    reading: dict[str, Any],
     model: Annotated[
         Path | None,
         typer.Option(
@@ -52,21 +46,13 @@ def embed(
             help="Use this fitted model (.npz); if the file does not exist, fit and save it.",
         ),
     ] = None,
-    format: InputFormat = None,  # read with the source
-    target_column: TargetColumn = None,
-    id_column: IdColumn = None,
-    errors: Errors = OnError.error,
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
-    max_bytes: MaxBytes = None,
-    max_smiles: MaxSmiles = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Discard what an interrupted run left.")
     ] = False,
     force: Force = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Result:
     """Turn a collection of graphs into a matrix, one row per graph.
 
     Vectors are those of GraphVectorizer, by all that the graphs carry.
@@ -76,27 +62,27 @@ def embed(
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
     """
     from graphmover._utils.files import require_new, require_other_file, require_writable
+    from graphmover._utils.messages import logger
     from graphmover.io.output import finisher_of
 
-    if str(output) != "-":  # an unwritable output is an error before the work
+    if str(output) == "-":
+        if context.params["as_json"]:
+            raise typer.BadParameter("leave out --json: standard output has the vectors, in CSV")
+    else:  # an unwritable output is an error before the work
         with checking_options():
             finisher_of(output)
         require_other_file(source, output)
         require_writable(output)
         require_new(output, overwrite=force)
     graphs: Any = source
-    rows = None
-    options: dict[str, Any] = {"target_column": target_column, "id_column": id_column}
-    options |= {"errors": errors.value, "max_bytes": max_bytes, "max_smiles": max_smiles}
+    options, rows = reading, None
     if not any(hasattr(embedding, name) for name in ("random_graphs_", "views_")):
         unlisted: deque[object] = deque(maxlen=0)  # listed as they are read for the output
-        sampling = {**options, "skipped": unlisted}
-        fitted = fit_to(embedding, source, fit_graphs, model, sampling, quiet=quiet)
-        if fitted is not None:  # a small source has its distances computed only once
-            sample, rows = fitted
-            if errors is OnError.error:  # and is read only once
-                graphs = sample
-                options |= {"target_column": None, "id_column": None}
+        fitted = fit_to(embedding, source, fit_graphs, model, {**reading, "skipped": unlisted})
+        rows = fitted.rows  # a small source has its distances computed only once
+        if rows is not None and reading["errors"] == "raise":  # and is read only once
+            graphs = fitted.sample
+            options = {**reading, "target_column": None, "id_column": None}
     try:
         n_graphs, n_features = embedding._write_vectors(
             graphs,
@@ -109,10 +95,10 @@ def embed(
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():
-            print("graphmover: run the same command again to resume", file=sys.stderr)
+            logger.info("run the same command again to resume")
         raise
-    if as_json:
-        print(json.dumps({"output": str(output), "graphs": n_graphs, "features": n_features}))
-    elif not quiet:
-        where = "standard output" if str(output) == "-" else output
-        print(f"{n_graphs} graphs x {n_features} features -> {where}", file=sys.stderr)
+    where = "standard output" if str(output) == "-" else output
+    shape = f"{counted(n_graphs, 'graph')} x {counted(n_features, 'feature')}"
+    logger.info("%s -> %s", shape, where)
+    values = {"output": str(output), "graphs": n_graphs, "features": n_features}
+    return Result({**values, "seed": embedding.random_state})

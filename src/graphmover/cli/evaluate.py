@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover.cli.command import Result
 from graphmover.cli.options import (
     ComponentsIfGiven,
-    Errors,
-    IdColumn,
-    InputFormat,
-    Json,
-    MaxBytes,
-    MaxSmiles,
-    OnError,
-    Quiet,
     Source,
-    TargetColumn,
+    reads_graphs,
     takes_embedding,
 )
 from graphmover.cli.tables import print_scores
@@ -38,13 +30,11 @@ _COMPONENTS = int(str(PARAMETERS["n_components"].default))
 
 
 @takes_embedding
+@reads_graphs
 def evaluate(
     source: Source,
     embedding: GraphVectorizer | RandomGraphEmbedding,
-    format: InputFormat = None,  # read with the source
-    target_column: TargetColumn = None,
-    id_column: IdColumn = None,
-    errors: Errors = OnError.error,
+    reading: dict[str, Any],
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,11 +68,7 @@ def evaluate(
             help="Save finished folds to this file; if interrupted, run the same command to resume."
         ),
     ] = None,
-    max_bytes: MaxBytes = None,
-    max_smiles: MaxSmiles = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+) -> Result:
     """Cross-validate how well the vectors predict the classes, or values, of a collection.
 
     Vectors are those of GraphVectorizer, with logistic or ridge regression.
@@ -112,14 +98,7 @@ def evaluate(
             known = ", ".join(METRIC_NAMES)
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--metric")
 
-    data = read_graphs(
-        source,
-        target_column=target_column,
-        id_column=id_column,
-        errors=errors.value,
-        max_bytes=max_bytes,
-        max_smiles=max_smiles,
-    )
+    data = read_graphs(source, **reading)
     if data.target is None:
         raise ValueError(f"{data.name} has no target, expected a class or value for each graph")
     target = encoded_target(data.target, len(data.graphs), folds, task)
@@ -143,16 +122,17 @@ def evaluate(
         n_jobs=n_jobs,
         device=embedding.device,
         checkpoint=checkpoint,
-        progress=not quiet,
+        progress=True,
     )
-    if as_json:
-        print(json.dumps({"summary": result.summary(), "folds": result.folds}))
-        return
-    machine = "ridge regression" if regression else "SVM unless a method names its model"
-    protocol = f"{machine}, {repeats} x {folds}-fold cross-validation"
-    print(f"{data}; {protocol}; +- is the standard deviation")
-    print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
-    print_scores(result.summary())
+
+    def show() -> None:
+        machine = "ridge regression" if regression else "SVM unless a method names its model"
+        protocol = f"{machine}, {repeats} x {folds}-fold cross-validation"
+        print(f"{data}; {protocol}; +- is the standard deviation")
+        print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
+        print_scores(result.summary())
+
+    return Result({"summary": result.summary(), "folds": result.folds}, show)
 
 
 def _pipeline(vectorizer: GraphVectorizer, *, regression: bool) -> Pipeline:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from graphmover.cli.options import (
-    Errors,
-    FitGraphs,
-    Force,
-    IdColumn,
-    InputFormat,
-    MaxBytes,
-    MaxSmiles,
-    OnError,
-    Quiet,
-    Source,
-    TargetColumn,
-    takes_embedding,
-)
-from graphmover.cli.words import checking_options
+from graphmover.cli.command import Result
+from graphmover.cli.fitted import fitted_values, print_fitted
+from graphmover.cli.options import FitGraphs, Force, Source, reads_graphs, takes_embedding
+from graphmover.cli.words import checking_options, counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,21 +22,16 @@ if TYPE_CHECKING:
 
 
 @takes_embedding
+@reads_graphs
 def fit(
     source: Source,
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model (.npz).")],
     embedding: GraphVectorizer | RandomGraphEmbedding,
-    format: InputFormat = None,  # read with the source
-    target_column: TargetColumn = None,
-    id_column: IdColumn = None,
-    errors: Errors = OnError.error,
+    reading: dict[str, Any],
     fit_graphs: FitGraphs = 10_000,
-    max_bytes: MaxBytes = None,
-    max_smiles: MaxSmiles = None,
     force: Force = False,
-    quiet: Quiet = False,
-) -> None:
-    """Fit to a collection of graphs, and save the model.
+) -> Result:
+    """Fit to a collection of graphs, save the model, and show what was fitted.
 
     The model is a GraphVectorizer, by all that the graphs carry.
     Any option of RandomGraphEmbedding selects that: the paper's variants.
@@ -56,9 +39,18 @@ def fit(
     from graphmover._utils.files import require_new
 
     require_new(model, overwrite=force)
-    options: dict[str, Any] = {"target_column": target_column, "id_column": id_column}
-    options |= {"errors": errors.value, "max_bytes": max_bytes, "max_smiles": max_smiles}
-    fit_to(embedding, source, fit_graphs, model, options, quiet=quiet)
+    sample, n_graphs, _ = fit_to(embedding, source, fit_graphs, model, reading)
+    fitted = fitted_values(embedding, sample.graphs)
+    values = {"model": str(model), "fitted_to": len(sample.graphs), "graphs": n_graphs, **fitted}
+    return Result(values, lambda: print_fitted(fitted), is_message=True)
+
+
+class Fitted(NamedTuple):
+    """What `fit_to` read and computed."""
+
+    sample: Dataset  # the graphs it fitted to
+    n_graphs: int  # how many the source has
+    rows: NDArray[np.float64] | None  # of all graphs, where fitting takes their distances
 
 
 def fit_to(
@@ -66,16 +58,14 @@ def fit_to(
     source: str,
     most: int,
     model: Path | None,
-    options: dict[str, Any],
-    *,
-    quiet: bool,
-) -> tuple[Dataset, NDArray[np.float64]] | None:
+    reading: dict[str, Any],
+) -> Fitted:
     """Fit to a source, or to a sample of it, and save the model if it has a name.
 
-    ``options`` are those of `iter_batches`. Where fitting takes the distances of the whole source,
-    return it and its rows.
+    ``reading`` are the options of `iter_batches`.
     """
     from graphmover._utils.files import require_writable
+    from graphmover._utils.messages import logger
     from graphmover.io.model_file import require_model_name
     from graphmover.io.streaming import sample_graphs
 
@@ -83,7 +73,9 @@ def fit_to(
         with checking_options():
             require_model_name(model)
         require_writable(model)
-    sample, n_graphs = sample_graphs(source, most, random_state=embedding.random_state, **options)
+    sample, n_graphs = sample_graphs(
+        source, most, random_state=embedding.random_state, progress="reading graphs", **reading
+    )
     rows = None
     if getattr(embedding, "gamma", "scale") == "scale" and len(sample.graphs) == n_graphs:
         rows = embedding.fit_transform(sample.graphs)
@@ -91,7 +83,7 @@ def fit_to(
         embedding.fit(sample.graphs)
     if model is not None:
         embedding.save(model)
-    if not quiet and (model is not None or len(sample.graphs) < n_graphs):
+    if model is not None or len(sample.graphs) < n_graphs:
         where = "" if model is None else f" -> {model}"
-        print(f"fitted to {len(sample.graphs)} of {n_graphs} graphs{where}", file=sys.stderr)
-    return None if rows is None else (sample, rows)
+        logger.info("fitted to %d of %s%s", len(sample.graphs), counted(n_graphs, "graph"), where)
+    return Fitted(sample, n_graphs, rows)

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from graphmover.cli.options import (
-    Errors,
-    IdColumn,
-    InputFormat,
-    Json,
-    MaxBytes,
-    MaxSmiles,
-    OnError,
-    Source,
-    TargetColumn,
-)
+from graphmover.cli.command import Result
+from graphmover.cli.options import Source, reads_graphs
 from graphmover.cli.tables import print_histogram
 
 if TYPE_CHECKING:
     from graphmover.datasets.summary import Spread, Summary
 
 
-def info(
-    source: Source,
-    format: InputFormat = None,  # read with the source
-    target_column: TargetColumn = None,
-    id_column: IdColumn = None,
-    errors: Errors = OnError.error,
-    max_bytes: MaxBytes = None,
-    max_smiles: MaxSmiles = None,
-    as_json: Json = False,
-) -> None:
+@reads_graphs
+def info(source: Source, reading: dict[str, Any]) -> Result:
     """Describe a collection: sizes, components, and all that its graphs carry.
 
     "views" are what GraphVectorizer uses of it. Ids name rows, and targets stand beside them:
@@ -39,18 +21,8 @@ def info(
     """
     from graphmover.datasets.summary import summarise
 
-    summary = summarise(
-        source,
-        target_column=target_column,
-        id_column=id_column,
-        errors=errors.value,
-        max_bytes=max_bytes,
-        max_smiles=max_smiles,
-    )
-    if as_json:
-        print(json.dumps(summary.as_dict()))
-    else:
-        _print(summary)
+    summary = summarise(source, progress=True, **reading)
+    return Result(summary.as_dict(), lambda: _print(summary))
 
 
 def _print(summary: Summary) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover.cli.command import Result, give_options, option
 from graphmover.cli.standard_input import as_file, known_format
 from graphmover.cli.words import checking_options
 from graphmover.parameters import (
@@ -114,8 +115,6 @@ FitGraphs = Annotated[
         min=1, help="Fit to at most this many graphs, drawn uniformly at random from the source."
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, _option("verbose")]
 Jobs = Annotated[int, _option("n_jobs", callback=_number_of_jobs)]
 Seed = Annotated[int, _option("random_state", min=0)]
 Components = Annotated[int, _option("n_components", min=1)]
@@ -131,13 +130,12 @@ ComponentsIfGiven = Annotated[
 #: Any of these options selects the paper's embedding.
 _PANEL = "RandomGraphEmbedding (any of these selects it)"
 
-#: Parameters whose options have other types or defaults than in Python: a command uses all
-#: cores, is reproducible, and shows its progress.
+#: Parameters whose options have other types or defaults than in Python: a command uses all cores
+#: and is reproducible.
 _OWN: dict[str, tuple[Any, Any]] = {
     "n_components": (ComponentsIfGiven, None),
     "n_jobs": (Jobs, -1),
     "random_state": (Seed, 0),
-    "verbose": (Quiet, False),
 }
 
 
@@ -175,10 +173,18 @@ def _annotated(name: str, parameter: Parameter) -> tuple[Any, Any]:
 #: The estimator's options as a command's parameters, by the names that commands see.
 OPTIONS: dict[str, inspect.Parameter] = {}
 for _name, _parameter in PARAMETERS.items():
-    _type, _default = _annotated(_name, _parameter)
-    OPTIONS[argument_of(_name)] = inspect.Parameter(
-        argument_of(_name), inspect.Parameter.KEYWORD_ONLY, default=_default, annotation=_type
-    )
+    if _name != "verbose":  # -q, which all commands have
+        OPTIONS[argument_of(_name)] = option(argument_of(_name), *_annotated(_name, _parameter))
+
+#: The options of a source.
+READING: dict[str, inspect.Parameter] = {
+    "format": option("format", InputFormat, None),
+    "target_column": option("target_column", TargetColumn, None),
+    "id_column": option("id_column", IdColumn, None),
+    "errors": option("errors", Errors, OnError.error),
+    "max_bytes": option("max_bytes", MaxBytes, None),
+    "max_smiles": option("max_smiles", MaxSmiles, None),
+}
 
 
 def _value(name: str, given: Any) -> Any:
@@ -194,7 +200,7 @@ def _value(name: str, given: Any) -> Any:
         return None if given == rule.none else _whole_number(given, PARAMETERS[name].option, rule)
     if isinstance(rule, Bandwidth):
         return "scale" if given == "scale" else _number(given)
-    return not given if name == "verbose" else given
+    return given
 
 
 def _estimator(
@@ -204,7 +210,12 @@ def _estimator(
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.vectorizer import GraphVectorizer
 
-    values = {name: _value(name, options[argument_of(name)]) for name in PARAMETERS}
+    values = {
+        name: _value(name, options[argument_of(name)])
+        for name in PARAMETERS
+        if argument_of(name) in OPTIONS
+    }
+    values["verbose"] = True  # where messages are shown
     if context.params.get("method"):
         _reject(context, _DESCRIBING, "--method has its own hyperparameter grid")
     model: Path | None = context.params.get("model")
@@ -282,25 +293,40 @@ def _whole_number(text: str, option: str, rule: Integer) -> int:
         ) from None
 
 
-def takes_embedding(command: Callable[..., None]) -> Callable[..., None]:
+def takes_embedding(command: Callable[..., Result]) -> Callable[..., Result]:
     """Give a command the estimator's options; it gets the estimator as ``embedding``."""
     own = dict(inspect.signature(command, eval_str=True, locals=_TYPES).parameters)
     del own["embedding"]
 
     @functools.wraps(command)
-    def wrapper(context: typer.Context, **values: Any) -> None:
+    def wrapper(context: typer.Context, **values: Any) -> Result:
         options = {name: values[name] for name in OPTIONS}
         for name in OPTIONS:
             if name not in own:
                 del values[name]
-        command(embedding=_estimator(context, options), **values)
+        if "context" in own:
+            values["context"] = context
+        return command(embedding=_estimator(context, options), **values)
 
-    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters = {"context": context, **own, **{k: v for k, v in OPTIONS.items() if k not in own}}
-    wrapper.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters.values()]
-    )
-    wrapper.__annotations__ = {name: p.annotation for name, p in parameters.items()}
+    give_options(wrapper, own | {k: one for k, one in OPTIONS.items() if k not in own})
+    return wrapper
+
+
+def reads_graphs(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Give a command the options of its source; it gets them as ``reading``, for `iter_batches`."""
+    own = dict(inspect.signature(command, eval_str=True, locals=_TYPES).parameters)
+    del own["reading"]
+
+    @functools.wraps(command)
+    def wrapper(context: typer.Context, **values: Any) -> Result:
+        reading = {name: values.pop(name) for name in READING}
+        del reading["format"]  # Source has used it
+        reading["errors"] = reading["errors"].value
+        if "context" in own:
+            values["context"] = context
+        return command(reading=reading, **values)
+
+    give_options(wrapper, own | READING)
     return wrapper
 
 

@@ -59,6 +59,11 @@ def in_words_of_options(message: str) -> str:
     return _PARAMETER.sub(option, message)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 graph, 2 graphs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 @contextmanager
 def checking_options() -> Iterator[None]:
     """Report a ValueError inside the block as wrong use of the command line."""

@@ -9,6 +9,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from graphmover._utils.files import replacing
+from graphmover._utils.progress import is_shown
 from graphmover.datasets.catalogue import DatasetInfo, catalogue, did_you_mean, is_in_catalogue
 from graphmover.datasets.tu_files import file_digest, opened
 from graphmover.io.limits import Limit
@@ -168,7 +169,7 @@ def _download(url: str, target: Path, most_bytes: int, n_graphs: int) -> None:
     """Download a zip atomically, if it is what the catalogue announces and what came before."""
     import pooch
 
-    fetch = pooch.HTTPDownloader(progressbar=True, chunk_size=1 << 16, timeout=_TIMEOUT)
+    fetch = pooch.HTTPDownloader(progressbar=is_shown(), chunk_size=1 << 16, timeout=_TIMEOUT)
     with replacing(target) as file:
         fetch(url, _LimitedFile(file, most_bytes), None)
         file.flush()

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from graphmover.graphs.arrays import DirectionWarning
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.dataset import Dataset
 from graphmover.input_warnings import carries, not_used_by_default
-from graphmover.io.formats import iter_batches
+from graphmover.io.formats import iter_batches, with_progress
 from graphmover.nodes.labels import label_codes
 from graphmover.views import automatic_views, described, seen_by
 
@@ -104,13 +105,15 @@ class Summary:
         return asdict(self)
 
 
-def summarise(source: Any, **options: Any) -> Summary:
+def summarise(source: Any, *, progress: bool = False, **options: Any) -> Summary:
     """Summarise a collection of graphs.
 
     Parameters
     ----------
     source, options
         What `iter_batches` takes.
+    progress : bool
+        Show a progress bar on standard error.
 
     Examples
     --------
@@ -123,7 +126,9 @@ def summarise(source: Any, **options: Any) -> Summary:
     {'0': 1, '1': 4}
     """
     with _noting_directions() as directions:
-        summary = _summarised(source, **options)
+        batches = iter_batches(source, **options)
+        title = "reading graphs" if progress else None
+        summary = _summarised(with_progress(batches, source, title), source)
     summary.directed = bool(directions)
     return summary
 
@@ -142,7 +147,7 @@ def _noting_directions() -> Iterator[list[warnings.WarningMessage]]:
             warnings.warn(warning.message, stacklevel=4)
 
 
-def _summarised(source: Any, **options: Any) -> Summary:
+def _summarised(batches: Iterator[Dataset], source: Any) -> Summary:
     summary = Summary()
     node_labels: set[int] = set()
     edge_labels: set[int] = set()
@@ -150,7 +155,7 @@ def _summarised(source: Any, **options: Any) -> Summary:
     sizes: Counter[int] = Counter()
     degrees: Counter[int] = Counter()
     values: list[NDArray[np.float64]] = []
-    for batch in iter_batches(source, **options):
+    for batch in batches:
         graphs = batch.graphs
         if not summary.graphs:
             views = automatic_views(graphs, n_components=1)

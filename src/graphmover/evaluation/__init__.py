@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from graphmover import __version__
 from graphmover._utils.checks import require_integer
+from graphmover._utils.messages import tell
 from graphmover._utils.parallel import number_of_threads
 from graphmover.backends import backend_for
 from graphmover.evaluation.checkpoint import Checkpoint
@@ -203,9 +202,10 @@ def _rows(
     left = {number: key for number, key in enumerate(keys) if not is_finished(key)}
     n_folds = len(problem.folds)
     if left:
-        if progress and len(left) < n_folds:
-            done = f"{n_folds - len(left)} of {n_folds} folds are in the checkpoint"
-            tqdm.write(f"{method.name}: {done}", sys.stderr)
+        if len(left) < n_folds:
+            done = n_folds - len(left)
+            what = "%s: %d of %d folds are in the checkpoint"
+            tell(what, method.name, done, n_folds, shown=progress)
         title = method.name if progress else None
         method.score_folds(FoldsLeft(problem, left, finished, title))
     rows = []

@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
+from graphmover._utils.progress import each
 
 T = TypeVar("T")
 
 
 def progress_bar(items: Iterable[T], step: str, progress: str | None) -> Iterable[T]:
     """Return the items, with a progress bar if it has a title."""
-    shown: Iterable[T] = tqdm(items, desc=f"{progress}: {step}", disable=progress is None)
-    return shown
+    return each(items, None if progress is None else f"{progress}: {step}")
 
 
 def in_threads(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.files import require_new, require_other_file, require_writable
+from graphmover._utils.progress import Bar, Progress
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
 from graphmover.io.formats import count_graphs, iter_batches
@@ -41,7 +42,9 @@ class FilesMixin:
     get_feature_names_out: Callable[[], NDArray[Any]]
 
     @abstractmethod
-    def _features_of_batch(self, batch: GraphBatch, unknown: UnknownLabels) -> Floats:
+    def _features_of_batch(
+        self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
+    ) -> Floats:
         """Return what `transform` returns; ``unknown`` collects what to warn about."""
 
     @abstractmethod
@@ -168,14 +171,15 @@ class FilesMixin:
         unknown = self._unknown_labels()
         n_empty = 0
 
-        def rows_of(batch: GraphBatch, first: int) -> Floats:
+        def rows_of(batch: GraphBatch, first: int, bar: Bar) -> Floats:
             nonlocal n_empty
             n_empty += int((batch.node_counts == 0).sum())
             if known is not None and first + len(batch) > len(known):
                 raise ValueError(f"{source} has more graphs than when it was read for fitting")
             if known is not None:
+                bar.advance(len(batch))
                 return known[first : first + len(batch)]
-            return self._features_of_batch(batch, unknown)
+            return self._features_of_batch(batch, unknown, bar)
 
         table_of = output if is_file else None
         with listing_skipped(table_of, errors, overwrite=overwrite) as skipped:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_other_file
+from graphmover._utils.progress import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset, as_target
 from graphmover.graphs.interop import as_graph_batch, each_graph, is_one_graph
@@ -239,6 +240,7 @@ def write_graphs(
     batch_size: int = 10_000,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    progress: bool = False,
 ) -> int:
     """Write graphs, and their ids and targets if there are any, to a file, atomically.
 
@@ -258,6 +260,8 @@ def write_graphs(
         Replace a file that exists.
     batch_size : int
         Graphs held in memory at once, and in each row group of a Parquet file.
+    progress : bool
+        Show a progress bar on standard error.
 
     Returns
     -------
@@ -293,8 +297,9 @@ def write_graphs(
         )
         if target is not None:
             batches = _with_target(batches, as_target(target))
+        title = "writing graphs" if progress else None
         with replacing(path) as file:
-            return write(file, batches)
+            return write(file, with_progress(batches, source, title))
 
 
 def _with_target(batches: Iterator[Dataset], target: NDArray[Any]) -> Iterator[Dataset]:
@@ -329,6 +334,17 @@ def count_graphs(source: Any) -> int | None:
         return count_parquet(path) if _format(path) is FILES[".parquet"] else None
     is_counted = isinstance(source, GraphBatch | list | tuple | dict) and not is_one_graph(source)
     return len(source) if is_counted else None
+
+
+def with_progress(
+    batches: Iterator[Dataset], source: Any, progress: str | None
+) -> Iterator[Dataset]:
+    """Yield the batches of a source, with a progress bar if it has a title."""
+    total = None if progress is None else count_graphs(source)
+    with progress_bar(progress, total) as bar:
+        for batch in batches:
+            bar.advance(len(batch.graphs))
+            yield batch
 
 
 def _format(path: Path) -> Format | None:

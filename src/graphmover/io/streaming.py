@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
+from graphmover._utils.messages import tell, timed
+from graphmover._utils.progress import Bar, progress_bar
 from graphmover._utils.random_state import RandomState, random_generator
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import joined, naming
-from graphmover.io.formats import iter_batches
+from graphmover.io.formats import iter_batches, with_progress
 from graphmover.io.output import Rows, finisher_of, write_to_stdout
 from graphmover.io.partial import PartialRows, id_lines, target_lines
 from graphmover.io.skipped_file import SkippedFile
 from graphmover.nodes.labels import label_codes
 
 Floats = NDArray[np.float64]
-#: Computes the rows of a batch; the integer is the index of its first graph in the source.
-Embed = Callable[[GraphBatch, int], Floats]
+#: Computes the rows of a batch, given the index of its first graph in the source, and advances the
+#: progress bar.
+Embed = Callable[[GraphBatch, int, Bar], Floats]
 
 
 def write_rows(
@@ -44,8 +46,7 @@ def write_rows(
     Parameters
     ----------
     embed : function
-        Computes the rows of a batch, given the index of its first graph. Each row must depend
-        on its graph alone.
+        See `Embed`. Each row must depend on its graph alone.
     names : array of str
         Column names.
     model : str
@@ -60,38 +61,34 @@ def write_rows(
     total : int, optional
         Number of graphs, if known.
     """
-    with tqdm(total=total, desc=progress, unit="graph", disable=progress is None) as bar:
-        if os.fspath(output) == "-":
+    if os.fspath(output) == "-":
+        with progress_bar(progress, total) as bar:
             return write_to_stdout(_embedded(batches, embed, bar), names)
-        finish = finisher_of(output)
-        with PartialRows(
-            output,
-            len(names),
-            model=model,
-            resume=resume,
-            allow_missing=skipped is not None,
-        ) as part:
-            content = Content()
-            if part.rows:
-                _advance(part.rows, bar)
-            for batch in _remaining(batches, part, content):
+    finish = finisher_of(output)
+    with PartialRows(
+        output, len(names), model=model, resume=resume, allow_missing=skipped is not None
+    ) as part:
+        content, unread = Content(), iter(batches)
+        left = _checked(unread, part, content, progress)
+        with progress_bar(progress, total, done=part.rows) as bar:
+            for batch in chain(left, unread):
                 content.add(batch)
-                rows = embed(batch.graphs, part.rows)
+                rows = embed(batch.graphs, part.rows, bar)
                 part.append(rows, batch.target, content.digest(), batch.ids)
-                bar.update(len(batch.graphs))
-            if content.n_graphs < part.rows:
-                raise ValueError(
-                    f"{part.folder} holds {part.rows} rows, but the source has only "
-                    f"{content.n_graphs} graphs: pass resume=False to start over"
-                )
-            if skipped is not None:
-                skipped.finish()
+        if skipped is not None:
+            skipped.finish()
+        with timed("writing %s", output):
             finish(part, names)
-            return part.rows
+        return part.rows
 
 
 def sample_graphs(
-    source: Any, n_graphs: int, *, random_state: RandomState = None, **options: Any
+    source: Any,
+    n_graphs: int,
+    *,
+    random_state: RandomState = None,
+    progress: str | None = None,
+    **options: Any,
 ) -> tuple[Dataset, int]:
     """Draw graphs uniformly from a collection, holding one batch and the sample in memory.
 
@@ -101,6 +98,8 @@ def sample_graphs(
         As for `iter_batches`.
     n_graphs : int
         Sample size; a smaller collection is taken whole.
+    progress : str, optional
+        Title of the progress bar; None shows no bar.
 
     Returns
     -------
@@ -113,7 +112,7 @@ def sample_graphs(
     kept: list[Dataset] = []
     keys = np.empty(0)
     highest, n_seen = np.inf, 0
-    for batch in iter_batches(source, **options):
+    for batch in with_progress(iter_batches(source, **options), source, progress):
         # Each graph draws a random key; the graphs with the smallest keys are the sample.
         drawn = rng.random(len(batch.graphs))
         n_seen += len(drawn)
@@ -135,43 +134,43 @@ def _join(parts: list[Dataset], source: Any, options: Mapping[str, Any]) -> Data
         return joined(parts, allow_missing=allow_missing)
 
 
-def _embedded(batches: Iterable[Dataset], embed: Embed, bar: Any) -> Iterator[Rows]:
+def _embedded(batches: Iterable[Dataset], embed: Embed, bar: Bar) -> Iterator[Rows]:
     n_done = 0
     for batch in batches:
         ids = None if batch.ids is None else batch.ids.tolist()
-        yield Rows(embed(batch.graphs, n_done), batch.target, ids)
+        yield Rows(embed(batch.graphs, n_done, bar), batch.target, ids)
         n_done += len(batch.graphs)
-        bar.update(len(batch.graphs))
 
 
-def _advance(n_rows: int, bar: Any) -> None:
-    """Start a visible progress bar where the interrupted run stopped, and say so."""
-    if bar.disable:
-        return
-    bar.write(f"resuming after {n_rows} rows", file=sys.stderr)
-    bar.n = bar.initial = n_rows
-    bar.refresh()
+def _checked(
+    batches: Iterator[Dataset], part: PartialRows, content: Content, progress: str | None
+) -> list[Dataset]:
+    """Read the graphs that have rows, and make sure that they are unchanged.
 
-
-def _remaining(
-    batches: Iterable[Dataset], part: PartialRows, content: Content
-) -> Iterator[Dataset]:
-    """Yield graphs without a row, after verifying that those with one are unchanged."""
-    n_done = part.rows
-    for batch in batches:
-        n_old = min(n_done - content.n_graphs, len(batch.graphs))
-        if n_old <= 0:
-            yield batch
-            continue
-        content.add(batch[:n_old])
-        if content.n_graphs == n_done:
-            if content.digest() != part.source:
+    Return what is left of the last batch that was read.
+    """
+    if not part.rows:
+        return []
+    tell("resuming after %d rows", part.rows, shown=progress is not None)
+    title = None if progress is None else "checking graphs that have rows"
+    n_old, batch = 0, None
+    with progress_bar(title, part.rows) as bar:
+        while content.n_graphs < part.rows:
+            batch = next(batches, None)
+            if batch is None:
                 raise ValueError(
-                    f"{part.folder} was started with other graphs: finish it with those, or pass "
-                    f"resume=False to start over"
+                    f"{part.folder} holds {part.rows} rows, but the source has only "
+                    f"{content.n_graphs} graphs: pass resume=False to start over"
                 )
-            if n_old < len(batch.graphs):
-                yield batch[n_old:]
+            n_old = min(part.rows - content.n_graphs, len(batch.graphs))
+            content.add(batch[:n_old])
+            bar.advance(n_old)
+    if content.digest() != part.source:
+        raise ValueError(
+            f"{part.folder} was started with other graphs: finish it with those, or pass "
+            f"resume=False to start over"
+        )
+    return [batch[n_old:]] if batch is not None and n_old < len(batch.graphs) else []
 
 
 class Content:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from graphmover._utils.compiling import notify_if_compiling
 from graphmover._utils.jit import NO_WEIGHTS
+from graphmover._utils.messages import tell
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 from graphmover.nodes.laplacian.large.components import embed_large
 from graphmover.nodes.laplacian.small.dense import embed
@@ -84,8 +83,9 @@ def smallest_eigenvectors(
         name = f"graph {first_index + index}"
 
         def report(message: str) -> None:
-            if progress is not None and counts[index] >= _REPORTED_NODES:
-                tqdm.write(f"{name} ({counts[index]} nodes): {message}", file=sys.stderr)
+            if counts[index] >= _REPORTED_NODES:
+                shown = progress is not None
+                tell("%s (%d nodes): %s", name, counts[index], message, shown=shown)
 
         try:
             embed_large(
