@@ -96,7 +96,13 @@ _HOME = {
 }
 
 
+#: Packages that are loaded when they are first used.
+_PACKAGES = ("distributed",)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"graphmover.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'graphmover' has no attribute {name!r}")
     value = getattr(import_module(f"graphmover.{_HOME[name]}"), name)

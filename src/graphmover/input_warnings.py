@@ -110,20 +110,20 @@ class UnknownLabels:
 
     def __init__(self, *, uses_node_labels: bool, wl_iterations: int) -> None:
         self._uses_node_labels, self._wl_iterations = uses_node_labels, wl_iterations
-        self._n_graphs = self._n_unknown = 0
+        self.n_graphs = self.n_unknown = 0
 
     def add(self, rows: Floats) -> None:
         """Look at rows of distances or features."""
-        self._n_graphs += len(rows)
+        self.n_graphs += len(rows)
         if not self._uses_node_labels or rows.shape[1] < 2:
             return
         some = np.flatnonzero(rows[:, 0] == rows[:, 1])  # so that few rows are read in full
         some = some[np.isfinite(rows[some, 0]) & (rows[some, 0] > 0)]
-        self._n_unknown += int((rows[some] == rows[some, :1]).all(axis=1).sum())
+        self.n_unknown += int((rows[some] == rows[some, :1]).all(axis=1).sum())
 
     def warn(self) -> None:
         """Warn once if there were such graphs."""
-        n_unknown, n_graphs = self._n_unknown, self._n_graphs
+        n_unknown, n_graphs = self.n_unknown, self.n_graphs
         # Refined labels are so many that this happens to some graphs, but not to all of many.
         if not n_unknown or (self._wl_iterations and not 10 <= n_graphs == n_unknown):
             return

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import GRAPH_ID
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.io.reading import BadGraphs, Reading
+from graphmover.io.reading import BadGraphs, Readable, Reading
 
 Item = TypeVar("Item")
 
@@ -57,12 +56,12 @@ def library(name: str, what: str, extra: str) -> ImportError:
     return ImportError(f"{what} needs {name}: pip install 'graphmover[{extra}]'")
 
 
-def require_one_column(names: Sequence[str], name: str | None, file: Path) -> None:
+def require_one_column(names: Sequence[str], name: str | None, file: os.PathLike[str]) -> None:
     """Reject a table that lacks a column, or has several of that name."""
     n_columns = 1 if name is None else names.count(name)
     if n_columns != 1:
         what = "are several columns" if n_columns else "is no column"
-        raise ValueError(f"{file}: there {what} {name!r} among {shown_names(names)}")
+        raise ValueError(f"{os.fspath(file)}: there {what} {name!r} among {shown_names(names)}")
 
 
 def shown_names(names: Sequence[str]) -> str:
@@ -108,7 +107,7 @@ def joined(parts: Sequence[Dataset], *, allow_missing: bool = False) -> Dataset:
 
 
 def chunks_of(
-    records: Iterable[Record], path: Path, how: Reading, *, own_ids: bool = False
+    records: Iterable[Record], path: Readable, how: Reading, *, own_ids: bool = False
 ) -> Iterator[Dataset]:
     """Convert graphs, ``batch_size`` at a time.
 

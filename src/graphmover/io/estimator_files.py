@@ -34,6 +34,11 @@ _BATCH_GRAPHS = 10_000
 _BATCH_FEATURES = 2**24
 
 
+def batch_size_for(n_features: int) -> int:
+    """Return how many graphs to hold at a time by default."""
+    return max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // n_features))
+
+
 class FilesMixin:
     """Gives an estimator `transform_to`, `save` and `load`."""
 
@@ -167,7 +172,7 @@ class FilesMixin:
             require_new(output, overwrite=overwrite)
         names = self.get_feature_names_out()
         if batch_size is None:
-            batch_size = max(1, min(_BATCH_GRAPHS, _BATCH_FEATURES // len(names)))
+            batch_size = batch_size_for(len(names))
         unknown = self._unknown_labels()
         n_empty = 0
 

@@ -35,14 +35,21 @@ class Limit:
         None: `LEAST_LIMIT`, or 1000 times the size of the source if that is more.
     max_smiles : int or None
         The most characters of a SMILES; None: `LONGEST_SMILES`.
+    stored : int, optional
+        The size of the source, if that is known.
     """
 
     def __init__(
-        self, source: Path, max_bytes: int | None = None, max_smiles: int | None = None
+        self,
+        source: Path,
+        max_bytes: int | None = None,
+        max_smiles: int | None = None,
+        *,
+        stored: int | None = None,
     ) -> None:
         check_limits(max_bytes, max_smiles)
         self.source = source
-        self.stored = _stored_bytes(source)
+        self.stored = _stored_bytes(source) if stored is None else stored
         self.longest_smiles = max_smiles or LONGEST_SMILES
         self.most = max_bytes or max(LEAST_LIMIT, _BYTES_PER_STORED_BYTE * self.stored)
 

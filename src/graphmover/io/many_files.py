@@ -21,9 +21,9 @@ def files_of(path: Path, ending: str = "") -> list[Path]:
         found = list(path.glob(f"*{ending}"))
     else:
         return [path]
-    return sorted((file for file in found if file.is_file()), key=_by_number)
+    return sorted((file for file in found if file.is_file()), key=by_number)
 
 
-def _by_number(file: Path) -> list[Any]:
+def by_number(file: str | Path) -> list[Any]:
     """Sort graph2 before graph10."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", str(file))]

@@ -80,6 +80,12 @@ def write_model(path: str | os.PathLike[str], model: FittedModel | FittedViews) 
     Parameters other than numbers, strings and booleans, such as a generator, are saved as None.
     """
     require_model_name(path)
+    with replacing(path) as file:
+        write_model_to(file, model)
+
+
+def write_model_to(file: IO[bytes], model: FittedModel | FittedViews) -> None:
+    """Write a model to an open file."""
     models = [model] if isinstance(model, FittedModel) else _models_of(model)
     for one in models:
         if callable(one.recipe.node_embedding) or callable(one.parameters["node_embedding"]):
@@ -88,8 +94,7 @@ def write_model(path: str | os.PathLike[str], model: FittedModel | FittedViews) 
                 f"of {', '.join(NODE_EMBEDDINGS)}"
             )
         _check_fitted_values(one)
-    with replacing(path) as file:
-        np.savez(file, **_all_arrays_of(model, _saved_parameters))  # type: ignore[arg-type]
+    np.savez(file, **_all_arrays_of(model, _saved_parameters))  # type: ignore[arg-type]
 
 
 def fingerprint(model: FittedModel | FittedViews) -> str:
@@ -129,11 +134,16 @@ def _with_text(parameters: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def opened_model(
-    path: str | os.PathLike[str], wanted: type[FittedModel] | type[FittedViews] | None = None
+    path: str | os.PathLike[str],
+    wanted: type[FittedModel] | type[FittedViews] | None = None,
+    content: IO[bytes] | None = None,
 ) -> Iterator[FittedModel | FittedViews]:
-    """Read a model, perhaps of one kind; errors raised in the block mean a damaged file."""
+    """Read a model, perhaps of one kind; errors raised in the block mean a damaged file.
+
+    ``content`` is the open file, if the path is not one of this machine.
+    """
     file = os.fspath(path)
-    with _opened(path) as stream:
+    with _opened(path) if content is None else content as stream:
         try:
             arrays = StoredArrays(stream)
             found = int(arrays.array("format", "iu", 0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,7 +29,7 @@ from graphmover.graphs.graph import (
 )
 from graphmover.io.chunks import TARGET, Record, chunks_of, library, naming
 from graphmover.io.many_files import files_of, is_pattern
-from graphmover.io.reading import Reading, id_of
+from graphmover.io.reading import Readable, Reading, id_of
 
 #: Memory that networkx takes for a character of a file, measured, rounded up.
 _PER_CHARACTER = 200
@@ -37,6 +37,22 @@ _PER_CHARACTER = 200
 
 def read_json_lines(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a file with a node-link object on each line."""
+
+    def lines() -> Iterator[tuple[int, bytes]]:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                text = line.removeprefix(BOM_UTF8) if number == 1 else line
+                if text.strip():
+                    yield number, text
+
+    networkx_library("JSON lines")  # a missing library is an error before the first batch
+    return batches_of_json(lines(), path, how)
+
+
+def batches_of_json(
+    lines: Iterable[tuple[int, bytes]], path: Readable, how: Reading
+) -> Iterator[Dataset]:
+    """Yield the graphs of node-link objects with the numbers of their lines."""
     nx = networkx_library("JSON lines")
 
     def graph_of(text: bytes, where: str) -> Any:
@@ -53,13 +69,9 @@ def read_json_lines(path: Path, how: Reading) -> Iterator[Dataset]:
         return graph
 
     def records() -> Iterator[Record]:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                text = line.removeprefix(BOM_UTF8) if number == 1 else line
-                if not text.strip():
-                    continue
-                where = f"{path}, line {number}"
-                yield from record_of(partial(graph_of, text, where), number, where, how)
+        for number, text in lines:
+            where = f"{path}, line {number}"
+            yield from record_of(partial(graph_of, text, where), number, where, how)
 
     return chunks_of(records(), path, how)
 

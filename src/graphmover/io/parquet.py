@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from graphmover.io.chunks import (
 from graphmover.io.limits import PER_OBJECT, Limit, graph_bytes
 from graphmover.io.parquet_footer import row_groups
 from graphmover.io.parquet_sizes import leaves_of, row_group_bytes
-from graphmover.io.reading import Reading, id_column_of
+from graphmover.io.reading import Readable, Reading, id_column_of
 
 _TARGET_NAMES = b"graphmover.target_names"
 #: Python objects for each byte of a text: four for a character beyond ASCII in a long text, and
@@ -35,31 +36,65 @@ _PER_TEXT_BYTE, _PER_JSON_BYTE = 4, 40
 _BROKEN = (UnicodeDecodeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError)
 
 
+class Wanted(NamedTuple):
+    """The columns of a file that are read."""
+
+    columns: list[str]
+    target: str | None
+    id: str | None
+
+
 def read_parquet(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a file, with a batch and the pages of a row group in memory."""
-    pa = pyarrow()
+    first = 0
+    with naming_broken(path):
+        metadata = metadata_of(path)
+        schema = metadata.schema.to_arrow_schema()
+        wanted = wanted_columns(schema, path, how)
+        names = _target_names(schema)
+        for rows in record_batches(path, metadata, wanted.columns, how):
+            data = graphs_of_rows(rows, wanted, path, first, how)
+            if data is not None:
+                yield Dataset(data.name, data.graphs, data.target, names)
+            first += len(rows)
+
+
+def metadata_of(path: Readable) -> Any:
+    """Return what pyarrow makes of the footer of a file."""
+    pyarrow()
     import pyarrow.parquet as pq
 
-    first = 0
-    with _naming_broken(path):
-        metadata = pq.read_metadata(path)
-        schema = metadata.schema.to_arrow_schema()
-        target = how.target_column or (TARGET if TARGET in schema.names else None)
-        with naming(path):
-            id = _id_column(schema, how, target)
-        wanted = [*(name for name in COLUMNS if name in schema.names), target, id]
-        columns = list(dict.fromkeys(name for name in wanted if name is not None))
-        for name in columns:
-            require_one_column(schema.names, name, path)
-        names = _target_names(schema)
-        for rows in _batches(path, metadata, columns, how):
-            with naming(path, first):
-                table = pa.Table.from_batches([rows], rows.schema)
-                how.limit.require(*_table_bytes(table))
-                data = _data_of(table, target, id, first, how)
-            if data is not None:
-                yield Dataset(path.stem, *data, names)
-            first += len(table)
+    if isinstance(path, Path):
+        return pq.read_metadata(path)
+    with path.open("rb") as file:
+        return pq.read_metadata(file)
+
+
+def wanted_columns(schema: Any, path: Readable, how: Reading) -> Wanted:
+    """Return the columns to read: those of graphs, and those with the target and the id."""
+    target = how.target_column or (TARGET if TARGET in schema.names else None)
+    with naming(path):
+        id = _id_column(schema, how, target)
+    wanted = [*(name for name in COLUMNS if name in schema.names), target, id]
+    columns = list(dict.fromkeys(name for name in wanted if name is not None))
+    for name in columns:
+        require_one_column(schema.names, name, path)
+    return Wanted(columns, target, id)
+
+
+def graphs_of_rows(
+    rows: Any, wanted: Wanted, path: os.PathLike[str], first: int, how: Reading
+) -> Dataset | None:
+    """Return the graphs of a ``pyarrow.RecordBatch``, or None if none is left.
+
+    ``first`` is the index of the first of them in the file.
+    """
+    pa = pyarrow()
+    with naming(path, first):
+        table = pa.Table.from_batches([rows], rows.schema)
+        how.limit.require(*_table_bytes(table))
+        data = _data_of(table, wanted.target, wanted.id, first, how)
+    return None if data is None else Dataset(Path(path).stem, *data)
 
 
 def _id_column(schema: Any, how: Reading, target: str | None) -> str | None:
@@ -97,17 +132,29 @@ def _data_of(
     return (graphs, None if values is None else values[kept]) if kept else None
 
 
-def _batches(path: Path, metadata: Any, columns: list[str], how: Reading) -> Iterator[Any]:
-    """Yield record batches of row groups that have been checked."""
+def record_batches(
+    path: Readable,
+    metadata: Any,
+    columns: list[str],
+    how: Reading,
+    groups: range | None = None,
+) -> Iterator[Any]:
+    """Yield record batches of row groups, by default of all, that have been checked."""
     import pyarrow.parquet as pq
 
     options = {"columns": columns, "use_threads": False}
-    with pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file:
-        for groups in _runs(path, metadata, columns, how.limit):
-            yield from file.iter_batches(how.batch_size, row_groups=groups, **options)
+    opened = nullcontext(path) if isinstance(path, Path) else path.open("rb")
+    with (
+        opened as source,
+        pq.ParquetFile(source, metadata=metadata, page_checksum_verification=True) as file,
+    ):
+        for run in _runs(path, metadata, columns, how.limit, groups):
+            yield from file.iter_batches(how.batch_size, row_groups=run, **options)
 
 
-def _runs(path: Path, metadata: Any, columns: list[str], limit: Limit) -> Iterator[list[int]]:
+def _runs(
+    path: Readable, metadata: Any, columns: list[str], limit: Limit, groups: range | None
+) -> Iterator[list[int]]:
     """Yield row groups to read together, which the limit allows."""
     declared = row_groups(path)
     if any(len(group.chunks) != metadata.num_columns for group in declared):
@@ -116,8 +163,8 @@ def _runs(path: Path, metadata: Any, columns: list[str], limit: Limit) -> Iterat
     run: list[int] = []
     n_bytes = 0
     with path.open("rb") as file:
-        for number, group in enumerate(declared):
-            more = row_group_bytes(file, group, number, leaves, limit)
+        for number in range(len(declared)) if groups is None else groups:
+            more = row_group_bytes(file, declared[number], number, leaves, limit)
             if run and n_bytes + more > limit.most:
                 yield run
                 run, n_bytes = [], 0
@@ -167,15 +214,12 @@ def _extent(array: Any) -> tuple[int, int, int | None]:
 
 def count_parquet(path: Path) -> int:
     """Return the number of graphs without reading them."""
-    pyarrow()
-    import pyarrow.parquet as pq
-
-    with _naming_broken(path):
-        return int(pq.read_metadata(path).num_rows)
+    with naming_broken(path):
+        return int(metadata_of(path).num_rows)
 
 
 @contextmanager
-def _naming_broken(path: Path) -> Iterator[None]:
+def naming_broken(path: Readable) -> Iterator[None]:
     """Turn errors about the file's content into a ValueError that names it."""
     try:
         yield

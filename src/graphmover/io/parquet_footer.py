@@ -6,9 +6,9 @@ have numbers, as in ``parquet.thrift``.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
+from graphmover.io.reading import Readable
 from graphmover.io.thrift import BINARY, I32, I64, STRUCT, Compact, Fields, field, items
 
 
@@ -27,13 +27,19 @@ class RowGroup(NamedTuple):
     chunks: list[Chunk]
 
 
-def row_groups(path: Path) -> list[RowGroup]:
-    """Return all row groups of a file whose footer Arrow has read without an error."""
+def footer_of(path: Readable) -> bytes:
+    """Return the footer of a file whose footer Arrow has read without an error."""
     with path.open("rb") as file:
         file.seek(-8, 2)
         length = int.from_bytes(file.read(4), "little")
         file.seek(-8 - length, 2)
-        footer = Compact(file.read(length))
+        content: bytes = file.read(length)
+        return content
+
+
+def row_groups(path: Readable) -> list[RowGroup]:
+    """Return all row groups of a file whose footer Arrow has read without an error."""
+    footer = Compact(footer_of(path))
     try:
         fields = footer.struct()
         for number in (2, 5, 7):  # schema, key-value pairs, orders

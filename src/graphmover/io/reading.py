@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import IO, Any, Literal, NamedTuple, Protocol
 
 from graphmover.graphs.columns import is_id
 from graphmover.io.limits import Limit
@@ -16,6 +16,19 @@ ERRORS = ("raise", "skip", "empty")
 ID_NAMES = ("id", "name")
 
 _LONGEST_REASON = 1000
+
+
+class Readable(Protocol):
+    """A file to read: a `pathlib.Path`, or a file of another file system."""
+
+    @property
+    def stem(self) -> str:
+        """The name without its ending."""
+
+    def open(self, mode: Literal["rb"], /) -> IO[bytes]:
+        """Open the file."""
+
+    def __fspath__(self) -> str: ...
 
 
 class Skipped(NamedTuple):

@@ -77,7 +77,12 @@ class SkippedFile:
         self._closing.__exit__(kind, error, trace)
 
     def _write(self, fields: tuple[object, ...]) -> None:
-        text = StringIO()
-        # Before Python 3.13 the writer quotes no "\r" unless it quotes all texts.
-        csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(fields)
-        self._file.write(text.getvalue().encode("utf-8", "replace"))
+        self._file.write(csv_line(fields))
+
+
+def csv_line(fields: tuple[object, ...]) -> bytes:
+    """Return a line of the table."""
+    text = StringIO()
+    # Before Python 3.13 the writer quotes no "\r" unless it quotes all texts.
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(fields)
+    return text.getvalue().encode("utf-8", "replace")

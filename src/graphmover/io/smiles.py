@@ -25,11 +25,11 @@ from graphmover.io.chunks import (
     target_array,
 )
 from graphmover.io.limits import Limit
-from graphmover.io.reading import Reading, id_column_of
+from graphmover.io.reading import Readable, Reading, id_column_of
 from graphmover.io.text_columns import kind_of_ids, kind_of_targets
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """What a file says of a molecule."""
 
     number: int
@@ -48,22 +48,26 @@ def read_smiles(path: Path, how: Reading) -> Iterator[Dataset]:
         if column is not None:
             raise ValueError(f"{path} has no columns, so no {what} {column!r}: use a .csv file")
 
-    def lines() -> Iterator[_Line]:
-        has_titles = any(title for _, _, title in _titled_lines(path))
-        parse = kind_of_ids(title for _, _, title in _titled_lines(path))
-        for number, smiles, title in _titled_lines(path):
-            yield _Line(number, smiles, parse(title) if title else None, has_titles)
+    def lines() -> Iterator[Line]:
+        has_titles = any(title for _, _, title in _lines_of_file(path))
+        parse = kind_of_ids(title for _, _, title in _lines_of_file(path))
+        for number, smiles, title in _lines_of_file(path):
+            yield Line(number, smiles, parse(title) if title else None, has_titles)
 
-    return _chunks(lines(), path, how)
+    return batches_of_lines(lines(), path, how)
 
 
-def _titled_lines(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield the number, the SMILES and the title of each line that is not empty."""
+def _lines_of_file(path: Path) -> Iterator[tuple[int, str, str]]:
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            fields = line.split(maxsplit=1)
-            if fields:
-                yield number, fields[0], fields[1].strip() if len(fields) > 1 else ""
+        yield from titled_lines(lines)
+
+
+def titled_lines(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the number, the SMILES and the title of each line that is not empty."""
+    for number, line in enumerate(lines, start=1):
+        fields = line.split(maxsplit=1)
+        if fields:
+            yield number, fields[0], fields[1].strip() if len(fields) > 1 else ""
 
 
 def read_smiles_table(path: Path, how: Reading) -> Iterator[Dataset]:
@@ -73,7 +77,7 @@ def read_smiles_table(path: Path, how: Reading) -> Iterator[Dataset]:
     or text must not depend on the batch.
     """
 
-    def lines() -> Iterator[_Line]:
+    def lines() -> Iterator[Line]:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             names = next(_rows(file, path), (0, []))[1]
         smiles = next((name for name in names if name.lower() == "smiles"), None)
@@ -87,9 +91,9 @@ def read_smiles_table(path: Path, how: Reading) -> Iterator[Dataset]:
         id_of = _column(path, names, id, kind_of_ids)
         for number, row in _lines_of_table(path):
             text = _field(row, names.index(smiles))
-            yield _Line(number, text, id_of(row), id is not None, value_of(row))
+            yield Line(number, text, id_of(row), id is not None, value_of(row))
 
-    return _chunks(lines(), path, how)
+    return batches_of_lines(lines(), path, how)
 
 
 def _column(
@@ -149,8 +153,10 @@ def _molecule(smiles: str, where: str, limit: Limit) -> Molecule:
     return molecule_of(molecule)
 
 
-def _chunks(lines: Iterator[_Line], path: Path, how: Reading) -> Iterator[Dataset]:
-    def molecules() -> Iterator[tuple[_Line, Molecule]]:
+def batches_of_lines(lines: Iterable[Line], path: Readable, how: Reading) -> Iterator[Dataset]:
+    """Yield the molecules of lines, ``batch_size`` at a time."""
+
+    def molecules() -> Iterator[tuple[Line, Molecule]]:
         for line in lines:
             where = f"{path}, line {line.number}"
             try:

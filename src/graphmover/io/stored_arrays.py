@@ -38,7 +38,8 @@ class StoredArrays:
     def __init__(self, stream: IO[bytes]) -> None:
         self._archive = zipfile.ZipFile(stream)
         self._members: dict[str, zipfile.ZipInfo] = {}
-        n_bytes = os.fstat(stream.fileno()).st_size
+        n_bytes = stream.seek(0, os.SEEK_END)
+        stream.seek(0)
         for member in self._archive.infolist():
             name = member.filename.removesuffix(".npy")
             if name in self._members:

@@ -1,0 +1,9 @@
+"""Beyond one machine: a source cut into units of work, and a folder of parts.
+
+`transform_to` runs the units on processes, on a Dask cluster or on Ray. docs/distributed.md tells
+how, and what is guaranteed.
+"""
+
+from graphmover.distributed.driver import Written, transform_to
+
+__all__ = ["Written", "transform_to"]

@@ -1,0 +1,38 @@
+"""Engines by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphmover.distributed.engines.processes import Processes
+from graphmover.distributed.engines.protocol import Engine
+from graphmover.distributed.engines.serial import Serial
+
+#: Each with the settings that it takes.
+ENGINES: dict[str, tuple[Callable[..., Engine], tuple[str, ...]]] = {
+    "processes": (Processes, ("workers",)),
+    "serial": (Serial, ()),
+}
+
+
+def engine_of(
+    name: str | None,
+    *,
+    client: Any = None,
+    workers: int | None = None,
+    resources: dict[str, float] | None = None,
+    num_gpus: float = 0,
+) -> Engine:
+    """Return the engine of a name, with its settings."""
+    if name is None:
+        name = "processes" if client is None else "dask"
+    if name not in ENGINES:
+        known = ", ".join(map(repr, ENGINES))
+        raise ValueError(f"engine must be one of {known}, got {name!r}")
+    make, takes = ENGINES[name]
+    given = {"client": client, "workers": workers, "resources": resources, "num_gpus": num_gpus}
+    for setting, value in given.items():
+        if value and setting not in takes:
+            raise ValueError(f"leave out {setting}: it has no effect with engine={name!r}")
+    return make(**{setting: given[setting] for setting in takes})

@@ -1,0 +1,148 @@
+"""Units on processes of this machine.
+
+A pool of ``concurrent.futures`` gives up all that its workers are at when one of them is killed.
+Here the others go on, and a new process takes the place of the lost one.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from graphmover._utils.checks import require_integer
+from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
+from graphmover.distributed.running import Done
+
+#: Workers are given so long to end by themselves, in seconds.
+_PATIENCE = 5.0
+
+
+class Processes:
+    """Runs units on processes of this machine.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many; by default one for each core that this process may use.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        if workers is not None:
+            require_integer("workers", workers, least=1)
+        self._n_workers = workers or _n_cores()
+
+    def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
+        """Yield units as they are committed, in any order."""
+        waiting = deque(work)
+        losses: dict[int, int] = {}
+        workers = [_Worker(task) for _ in range(min(self._n_workers, len(work)))]
+        try:
+            for worker in workers:
+                worker.give(waiting.popleft())
+            while busy := [worker for worker in workers if worker.work is not None]:
+                ready = wait([worker.results for worker in busy])
+                for worker in (one for one in busy if one.results in ready):
+                    done = worker.result()
+                    if done is not None:
+                        yield done
+                    else:
+                        assert worker.work is not None
+                        unit, file = worker.work
+                        losses[unit.number] = losses.get(unit.number, 0) + 1
+                        if losses[unit.number] >= MOST_LOSSES:
+                            raise lost_too_often(unit, file)
+                        waiting.appendleft(worker.work)
+                        worker.replace()
+                    worker.work = None
+                    if waiting:
+                        worker.give(waiting.popleft())
+        finally:
+            for worker in workers:
+                worker.stop()
+            for worker in workers:
+                worker.join()
+
+
+class _Worker:
+    """A process, and what it is at."""
+
+    def __init__(self, task: Runs) -> None:
+        self.work: Work | None = None
+        self._task = task
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
+        self.results, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._task), daemon=True)
+        self._process.start()
+        theirs.close()  # so that its end is seen when the process ends
+
+    def give(self, work: Work) -> None:
+        """Start a unit."""
+        self.work = work
+        with suppress(OSError):  # it is gone, which `result` finds out
+            self.results.send(work)
+
+    def result(self) -> Done | None:
+        """Return what became of the unit, or None if the process was lost; raise its error."""
+        try:
+            answer: Any = self.results.recv()
+        except (EOFError, OSError):
+            return None
+        if isinstance(answer, BaseException):
+            raise answer
+        done: Done = answer
+        return done
+
+    def replace(self) -> None:
+        """Start another process in place of the one that was lost."""
+        self.stop()
+        self.join()
+        self._start()
+
+    def stop(self) -> None:
+        """End the process; a unit that it is at is not committed."""
+        self._process.terminate()
+
+    def join(self) -> None:
+        """Wait until the process has ended."""
+        self._process.join(_PATIENCE)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self.results.close()
+        self._process.close()
+
+
+def _serve(orders: Connection, task: Runs) -> None:
+    """Do what comes through a pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends workers
+    while True:
+        try:
+            unit, file = orders.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: object = task(unit, file)
+        except Exception as error:
+            answer = error
+        try:
+            orders.send(answer)
+        except OSError:  # the driver is gone
+            return
+        except Exception:  # an error that cannot be sent
+            orders.send(RuntimeError(f"unit {unit.number}: {answer!r}"[:1000]))
+
+
+def _n_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1

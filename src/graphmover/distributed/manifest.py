@@ -1,0 +1,131 @@
+"""The manifest of a run: everything that its rows depend on, and what differs from another's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from graphmover import __version__
+from graphmover.distributed.layout import Layout
+from graphmover.distributed.source import Source
+from graphmover.distributed.unit import Job, Options, SourceFile, Unit
+
+MANIFEST = "_manifest.json"
+MODEL = "_model.npz"
+SKIPPED = "_skipped.csv"
+COMPLETE = "_SUCCESS"
+
+_FORMAT = 1
+#: A part has a number of at least so many digits.
+_DIGITS = 6
+
+
+class Manifest(NamedTuple):
+    """What a run computes: with which model, from which files, in which units."""
+
+    model: str  # fingerprint
+    source: str
+    is_one_file: bool
+    ending: str
+    options: dict[str, Any]  # those that matter for the rows
+    layout: Layout
+    files: list[SourceFile]
+    units: list[Unit]
+
+    @classmethod
+    def of(cls, source: Source, options: Options, layout: Layout, model: str) -> Manifest:
+        """Return the manifest of a source that has been cut."""
+        named = options._asdict()
+        if options.errors == "raise":  # then limits decide whether there are rows, not which
+            del named["max_bytes"], named["max_smiles"]
+        return cls(
+            model,
+            source.name,
+            source.is_one_file,
+            source.ending,
+            named,
+            layout,
+            source.files,
+            source.units,
+        )
+
+    def to_json(self) -> bytes:
+        """Return the content of the file."""
+        values = {"format": _FORMAT, "graphmover": __version__, **self._plain()}
+        return json.dumps(values, separators=(",", ":")).encode()
+
+    def _plain(self) -> dict[str, Any]:
+        return self._asdict() | {"layout": self.layout._asdict()}
+
+    def digest(self) -> str:
+        """Return a fingerprint of everything that the rows depend on."""
+        content = json.dumps(self._plain(), sort_keys=True).encode()
+        return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+    @classmethod
+    def from_json(cls, content: bytes) -> Manifest:
+        """Read the content of the file; raise ValueError if it is damaged."""
+        try:
+            values = json.loads(content)
+            found = values.pop("format")
+            values.pop("graphmover")
+            if found != _FORMAT:
+                raise ValueError(f"it has the format {found}, expected {_FORMAT}")
+            values["layout"] = Layout(**values["layout"])
+            values["files"] = [SourceFile(*file) for file in values["files"]]
+            values["units"] = [Unit(*unit) for unit in values["units"]]
+            return cls(**values)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise ValueError(f"it cannot be read: {str(error)[:200]}") from error
+
+    def differences(self, now: Manifest) -> list[str]:
+        """Say what this run would have to be to be the other, in a few words each."""
+        found = []
+        if self.model != now.model:
+            found.append("the model is another one")
+        if (self.source, self.is_one_file) != (now.source, now.is_one_file):
+            found.append(f"the source is {now.source}, it was {self.source}")
+        found += self._differing_files(now)
+        names = [*self.options, *(name for name in now.options if name not in self.options)]
+        for name in names:
+            before, after = self.options.get(name), now.options.get(name)
+            if before != after:
+                found.append(f"{name} is {after!r}, it was {before!r}")
+        if not found and self.layout != now.layout:
+            found.append(f"the columns are {now.layout}, they were {self.layout}")
+        if not found and self.units != now.units:
+            found.append("the units are cut in another way: unit_rows is another one")
+        return found
+
+    def _differing_files(self, now: Manifest) -> list[str]:
+        if len(self.files) != len(now.files):
+            return [f"there are {len(now.files)} files, there were {len(self.files)}"]
+        for old, new in zip(self.files, now.files, strict=True):
+            if old.path != new.path:
+                return [f"there is the file {new.path}, it was {old.path}"]
+            if old.size != new.size:
+                return [f"{new.path} has {new.size} bytes, it had {old.size}"]
+        same_cut = [u._replace(digest="") for u in self.units] == [
+            u._replace(digest="") for u in now.units
+        ]
+        for one, other in zip(self.units, now.units, strict=False):
+            if same_cut and one.digest != other.digest:
+                return [f"the content of {now.files[other.file].path} is another one"]
+        return []
+
+    def job(self, folder: str, *, options: Options, batch_size: int, n_jobs: int) -> Job:
+        """Return what every unit needs to know."""
+        return Job(
+            self.source,
+            self.is_one_file,
+            folder,
+            self.ending,
+            options,
+            self.layout,
+            self.digest(),
+            self.model,
+            max(_DIGITS, len(str(len(self.units) - 1))),
+            batch_size,
+            n_jobs,
+        )

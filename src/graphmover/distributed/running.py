@@ -1,0 +1,136 @@
+"""A unit from its rows in the source to its part in the folder; what a worker does."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphmover.distributed.embedder import Embedder
+from graphmover.distributed.manifest import MODEL
+from graphmover.distributed.part import Footer, PartWriter
+from graphmover.distributed.source import opened_unit
+from graphmover.distributed.storage import Place
+from graphmover.distributed.unit import Job, SourceFile, Unit
+from graphmover.io.model_file import FittedViews, fingerprint, opened_model
+from graphmover.io.reading import BadGraphs, Skipped
+
+if TYPE_CHECKING:
+    from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
+
+    Model = RandomGraphEmbedding | GraphVectorizer
+
+_loading = threading.Lock()
+
+
+class Done(NamedTuple):
+    """What a worker reports of a unit that is committed."""
+
+    footer: Footer
+    process: str  # which did it
+    seconds: float
+    peak_bytes: int  # of memory, of the process so far
+
+
+class Task(NamedTuple):
+    """Computes and commits units; plain values, so that any engine can send it."""
+
+    job: Job
+
+    def __call__(self, unit: Unit, file: SourceFile) -> Done:
+        """Compute the rows of a unit, and commit them as a part."""
+        started = time.perf_counter()
+        footer = run_unit(self.job, unit, file)
+        return Done(footer, _process(), time.perf_counter() - started, peak_bytes())
+
+
+def run_unit(job: Job, unit: Unit, source: SourceFile) -> Footer:
+    """Compute the rows of a unit, and commit them as a part."""
+    folder = Place(job.folder)
+    skipped: list[Skipped] = []
+    bad = job.options.bad_graphs(None if job.is_one_file else source.path, skipped)
+    embedder, batches = opened(job, unit, source, job.batch_size, bad)
+    with folder.replacing(job.part_name(unit.number)) as file:
+        part = PartWriter(file, job.layout)
+        try:
+            for rows in batches:
+                part.append(embedder(rows))
+            footer = Footer(
+                job.run,
+                job.model,
+                unit.number,
+                part.n_rows,
+                len(skipped),
+                embedder.n_empty,
+                embedder.unknown.n_unknown,
+            )
+            part.finish(footer, skipped)
+        except BaseException:
+            part.abandon()
+            raise
+    return footer
+
+
+def opened(
+    job: Job, unit: Unit, source: SourceFile, batch_size: int, bad: BadGraphs
+) -> tuple[Embedder, Iterator[Any]]:
+    """Return what embeds the graphs of a unit, and its rows as record batches."""
+    file = job.file(source)
+    how = job.options.reading(file, source.size, batch_size, bad)
+    wanted, batches = opened_unit(file, unit, job.ending, how, job.layout.id)
+    embedder = Embedder(
+        loaded_model(job.folder, job.model, job.n_jobs),
+        job.layout,
+        id=wanted.id,
+        target=wanted.target,
+        file=file,
+        limit=how.limit,
+        bad=bad,
+        first=unit.first,
+    )
+    return embedder, batches
+
+
+def loaded_model(folder: str, model: str, n_jobs: int) -> Model:
+    """Return the model of a run, which a process loads once."""
+    with _loading:
+        return _loaded_model(folder, model, n_jobs)
+
+
+@lru_cache(maxsize=2)
+def _loaded_model(folder: str, model: str, n_jobs: int) -> Model:
+    from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
+
+    place = Place(folder)
+    content = BytesIO(place.read(MODEL))
+    with opened_model(place.at(MODEL), content=content) as fitted:
+        loaded: Model
+        if isinstance(fitted, FittedViews):
+            loaded = GraphVectorizer._from_fitted_model(fitted)
+        else:
+            loaded = RandomGraphEmbedding._from_fitted_model(fitted)
+    loaded.set_params(n_jobs=n_jobs, verbose=False)
+    if fingerprint(loaded._fitted_model()) != model:
+        raise ValueError(f"{place.at(MODEL)} is not the model that the run was started with")
+    return loaded
+
+
+def _process() -> str:
+    import socket
+
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has held, or 0 where that is not known."""
+    try:  # not ru_maxrss, which a process inherits from the one that started it
+        with open("/proc/self/status", encoding="ascii", errors="replace") as lines:
+            return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 0
