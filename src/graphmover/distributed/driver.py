@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
-from tqdm import tqdm
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.progress import progress_bar
 from graphmover.distributed.engines.choice import engine_of
 from graphmover.distributed.engines.protocol import Engine, Runs, Work
 from graphmover.distributed.layout import Layout
@@ -199,6 +199,7 @@ def run(
         batch_size = batch_size_for(n_features)
     require_integer("batch_size", batch_size, least=1)
     place = Place(folder)
+    place.require_folder_above()
     with only_driver_of(place):
         found = cut_source(source, options, unit_rows)
         manifest = Manifest.of(
@@ -238,17 +239,11 @@ def _run_all(
 ) -> list[Done]:
     rows_of = {unit.number: unit.rows for unit, _ in work}
     done = []
-    with tqdm(
-        total=n_rows,
-        initial=n_there,
-        desc="embedding graphs",
-        unit="graph",
-        unit_scale=True,
-        disable=not progress,
-    ) as bar:
+    title = "embedding graphs" if progress else None
+    with progress_bar(title, n_rows, done=n_there) as bar:
         for one in engine.run(task, work):
             done.append(one)
-            bar.update(rows_of[one.footer.unit])
+            bar.advance(rows_of[one.footer.unit])
     return done
 
 

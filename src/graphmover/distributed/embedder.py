@@ -76,7 +76,7 @@ class Embedder:
         if data is None:  # all of them are left out
             return pyarrow().RecordBatch.from_pylist([], schema=self.layout.schema())
         self.n_empty += int((data.graphs.node_counts == 0).sum())
-        vectors = self.model._features_of_batch(data.graphs, self.unknown)
+        vectors = self.model._features_of_batch(data.graphs, self.unknown, None)
         return self.layout.rows(vectors, data.ids, data.target)
 
     def map(self, batches: Iterable[Any]) -> Iterator[Any]:

@@ -120,14 +120,18 @@ class Place:
         listed = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
         return {info.base_name: info.size if info.is_file else -1 for info in listed}
 
+    def require_folder_above(self) -> None:
+        """Raise an error if there is no folder on this machine to create this one in."""
+        above = Path(self.path).parent
+        if self.is_local and not above.is_dir():
+            raise FileNotFoundError(f"cannot write {self.path}: there is no folder {above}")
+
     def make_folder(self) -> None:
-        """Create this folder if there is none; the one above it must exist."""
+        """Create this folder if there is none."""
         if not self.is_local:
             self.system.create_dir(self.path, recursive=True)
             return
         folder = Path(self.path)
-        if not folder.parent.is_dir():
-            raise FileNotFoundError(f"cannot write {folder}: there is no folder {folder.parent}")
         try:
             folder.mkdir()
         except FileExistsError:

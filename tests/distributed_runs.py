@@ -1,0 +1,92 @@
+"""Runs of `graphmover.distributed` that are watched and disturbed."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from graphmover.distributed.running import Task
+
+
+def rows_of(path):
+    """Every row of a Parquet file or folder as bytes: id, vector and target."""
+    table = pq.read_table(path)
+    vectors = table.column("vector").combine_chunks().flatten().to_numpy()
+    vectors = vectors.reshape(len(table), -1)
+    others = table.drop_columns("vector").to_pylist()
+    return [
+        json.dumps(other, sort_keys=True).encode() + vector.tobytes()
+        for other, vector in zip(others, vectors, strict=True)
+    ]
+
+
+def digest_of_rows(path):
+    """The SHA-256 of all rows, sorted."""
+    return hashlib.sha256(b"\n".join(sorted(rows_of(path)))).hexdigest()
+
+
+class Watched(NamedTuple):
+    """A task that notes each start of a unit, with the process, and takes its time."""
+
+    job: object
+    log: str
+    seconds: float = 0.0
+
+    def __call__(self, unit, file):
+        with open(self.log, "ab", buffering=0) as log:
+            log.write(f"{unit.number} {os.getpid()}\n".encode())
+        time.sleep(self.seconds)
+        return Task(self.job)(unit, file)
+
+
+class Watch:
+    """The log of a run, and what makes its tasks."""
+
+    def __init__(self, path, seconds=0.0):
+        self.path, self.seconds = Path(path), seconds
+
+    def task_of(self, job):
+        return Watched(job, str(self.path), self.seconds)
+
+    def starts(self):
+        """The unit and the process of each start."""
+        text = self.path.read_text() if self.path.exists() else ""
+        return [tuple(map(int, line.split())) for line in text.splitlines()]
+
+
+class Killer:
+    """Kills a worker at random, again and again, while units are started."""
+
+    def __init__(self, watch, kills, every):
+        self.watch, self.kills, self.every = watch, kills, every
+        self.n_kills = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._stop.set()
+        self._thread.join()
+
+    def _work(self):
+        rng = random.Random(0)
+        dead = set()
+        while self.n_kills < self.kills and not self._stop.wait(0.02):
+            starts = self.watch.starts()
+            if len(starts) < (self.n_kills + 1) * self.every:
+                continue
+            process = rng.choice(sorted({pid for _, pid in starts[-3:]} - dead or {0}))
+            if process:
+                dead.add(process)
+                os.kill(process, signal.SIGKILL)
+                self.n_kills += 1
