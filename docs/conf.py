@@ -1,10 +1,12 @@
 """The documentation site: `make docs` builds it in build/site, without network."""
 
+import os
 import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # t-SNE's threads wait for each other on busy cores
 
 import site_pages
 import site_reference

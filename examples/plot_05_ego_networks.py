@@ -1,0 +1,49 @@
+"""
+Ego networks: who plays the same role?
+======================================
+
+The ego network of a person is the graph of the people they meet, and who of those meet each
+other. Two people can play the same role without ever meeting: their ego networks look alike. Here
+the people are the characters of *Les Miserables*, whose 254 meetings networkx carries.
+"""
+
+import matplotlib.pyplot as plt
+import networkx as nx
+import numpy as np
+from sklearn.decomposition import PCA
+
+import graphmover as gm
+
+novel = nx.les_miserables_graph()
+egos = {name: nx.ego_graph(novel, name, center=False) for name in novel if novel.degree(name) >= 4}
+batch = gm.as_graph_batch(egos)
+print(batch)
+
+# %%
+# Four ego networks, without the person in the middle. A clique is a group in which everybody
+# knows everybody; pieces that are not joined are circles that only this person connects.
+
+figure, axes = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
+for name, axis in zip(["Valjean", "Javert", "Enjolras", "Myriel"], axes, strict=True):
+    nx.draw(egos[name], nx.spring_layout(egos[name], seed=2), ax=axis, node_size=20, width=0.4)
+    axis.set_title(name)
+
+# %%
+# The most similar roles:
+
+vectors = gm.GraphVectorizer(128, random_state=0).fit_transform(batch)
+for name in ("Valjean", "Enjolras", "Cosette", "Fantine"):
+    row = list(batch.ids).index(name)
+    nearest = np.argsort(np.linalg.norm(vectors - vectors[row], axis=1), kind="stable")[1:4]
+    print(f"{name}: {', '.join(batch.ids[nearest])}")
+
+# %%
+# The first two principal components. Colour is the number of acquaintances.
+
+points = PCA(2).fit_transform(vectors)
+figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
+shown = axis.scatter(*points.T, c=batch.node_counts, s=24, cmap="viridis")
+for name, point in zip(batch.ids, points, strict=True):
+    axis.annotate(name, point, fontsize=7, xytext=(3, 3), textcoords="offset points")
+figure.colorbar(shown, label="acquaintances")
+axis.set(xticks=[], yticks=[])

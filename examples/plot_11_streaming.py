@@ -1,0 +1,60 @@
+"""
+Files: embed what does not fit in memory
+========================================
+
+`transform_to` reads graphs batch by batch and writes their vectors. Here the run is interrupted
+on purpose, resumed, and compared with one that was not.
+"""
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import graphmover as gm
+
+folder = Path(tempfile.mkdtemp())
+data = gm.make_graph_families(2000, random_state=0)
+gm.write_graphs(data, folder / "graphs.parquet")
+print(gm.read_graphs(folder / "graphs.parquet"))
+
+# %%
+# Fit on some of the graphs, then stream all of them.
+
+embedding = gm.RandomGraphEmbedding(64, random_state=0, n_jobs=2).fit(data.graphs[:300])
+print(embedding.transform_to(folder / "graphs.parquet", folder / "vectors.npy", batch_size=250))
+
+# %%
+# The same in a run that ends in the middle: the source fails after 1,200 graphs, as a disk or a
+# network may. What was committed is kept beside the output.
+
+
+def failing(graphs):
+    """Yield graphs until something breaks."""
+    for index, graph in enumerate(graphs):
+        if index == 1200:
+            raise OSError("the network is gone")
+        yield graph
+
+
+try:
+    embedding.transform_to(failing(data.graphs), folder / "again.npy", batch_size=250)
+except OSError as error:
+    print(f"{error}; left: {[path.name for path in folder.glob('again*')]}")
+print(embedding.transform_to(data.graphs, folder / "again.npy", batch_size=250), "after resuming")
+
+one = np.load(folder / "vectors.npy", mmap_mode="r")  # memory-mapped: not read into memory
+two = np.load(folder / "again.npy", mmap_mode="r")
+print("the same bytes:", one.tobytes() == two.tobytes())
+
+# %%
+# Rows of the file, read where they are needed:
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+first = np.argsort(data.target, kind="stable")[::10]
+axes[0].imshow(one[first], aspect="auto", interpolation="nearest")
+axes[0].set(xlabel="column", ylabel="every tenth graph, by family", yticks=[])
+for family in range(6):
+    axes[1].hist(np.linalg.norm(one[data.target == family], axis=1), bins=30, histtype="step")
+axes[1].set(xlabel="length of the vectors of each family", yticks=[])
