@@ -31,7 +31,8 @@ these results alone, add `--results FOLDER`. PTC is not in the collection that d
 downloaded from ([datasets.md](datasets.md)). No cell of the first table is left out: one that was
 not run says so, and an empty one was not run with four times as many random graphs. Times are of
 two cores of an AMD EPYC unless stated otherwise; the accuracies of PROTEINS, NCI1, NCI109,
-IMDB-MULTI (R = 2,048) and COLLAB, and the EMD kernels, were computed with an NVIDIA H200.
+IMDB-MULTI (R = 2,048) and COLLAB, of DD and REDDIT-BINARY in part, and the EMD kernels, were
+computed with an NVIDIA H200.
 
 Protocol: stratified 10-fold cross-validation, repeated with other shuffles. In every fold all
 choices are made on the training set. Random graphs are drawn from its graphs. D_max (3, 6, ...,
