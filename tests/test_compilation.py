@@ -47,7 +47,7 @@ def test_after_it_nothing_is_compiled():
 
     outcome = run("-m", "graphmover", "compile")
     folder = outcome.stdout.removesuffix("\n")
-    assert any(Path(folder).rglob("*.nbi"))
+    assert any(Path(folder).rglob("*.nbc"))
     assert f"compiled code is in {folder}" in outcome.stderr
     assert run("-c", USED).stdout == ""
     again = run("-c", "import graphmover as gm; print(gm.compile_all(progress=False))")
