@@ -199,6 +199,31 @@ ORDER = [
     "distributed.driver",
     "distributed",
     "compilation",
+    "rivals",
+    "rivals.optional",
+    "rivals.base",
+    "rivals.counts",
+    "rivals.weisfeiler_lehman",
+    "rivals.shortest_path",
+    "rivals.betweenness",
+    "rivals.local_profile",
+    "rivals.feather",
+    "rivals.heat_trace",
+    "rivals.assignment",
+    "rivals.wasserstein_wl",
+    "rivals.graph2vec",
+    "rivals.deep_graph_kernel",
+    "rivals.fingerprints",
+    "rivals.templates",
+    "rivals.grakel_kernel",
+    "rivals.neural",
+    "rivals.neural.inputs",
+    "rivals.neural.training",
+    "rivals.neural.dcnn",
+    "rivals.neural.dgcnn",
+    "rivals.neural.gat",
+    "rivals.neural.gin",
+    "rivals.neural.pscn",
     "evaluation.arrays",
     "evaluation.columns",
     "evaluation.metrics",
@@ -223,11 +248,14 @@ ORDER = [
     "evaluation.methods.precomputed",
     "evaluation.methods.random_graph_embedding",
     "evaluation.methods.estimator",
+    "evaluation.methods.kernel_grid",
     "evaluation.methods.paper",
     "evaluation.methods",
     "evaluation.table",
     "evaluation.target",
+    "evaluation.paired",
     "evaluation",
+    "rivals.catalogue",
     "datasets.summary",
     "demo",
     "cli.words",
@@ -256,7 +284,7 @@ ENGINE_IMPORTS |= {"graphmover._utils", "pathlib", "sys", "threading", "time", "
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
 LAZY = {"networkx", "igraph", "rustworkx", "torch", "torch_geometric", "matplotlib", "pandas"}
-LAZY |= {"pyarrow", "rdkit", "cupy", "bokeh"}
+LAZY |= {"pyarrow", "rdkit", "cupy", "bokeh", "gensim", "grakel", "netlsd", "ot"}
 
 #: What the command line imports before a command runs.
 CLI_MODULES = ("graphmover.cli", "graphmover.parameters", "graphmover._utils.messages")

@@ -21,11 +21,13 @@ from graphmover.evaluation.kernels import negative_part
 from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES, as_method
 from graphmover.evaluation.methods.emd_kernel import EMDKernel
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
+from graphmover.evaluation.methods.kernel_grid import KernelGrid
 from graphmover.evaluation.methods.paper import paper_methods
 from graphmover.evaluation.methods.precomputed import PrecomputedKernels
 from graphmover.evaluation.methods.random_graph_embedding import Method
 from graphmover.evaluation.methods.vertex_histogram import vertex_histograms
 from graphmover.evaluation.metrics import CLASSIFICATION_METRICS, REGRESSION_METRICS
+from graphmover.evaluation.paired import PairedDifference, paired_difference
 from graphmover.evaluation.protocol import EvaluationMethod, FoldsLeft, Problem, Row
 from graphmover.evaluation.table import Evaluation, columns
 from graphmover.evaluation.target import encoded_target
@@ -39,11 +41,14 @@ __all__ = [
     "Evaluation",
     "EvaluationMethod",
     "FoldByFold",
+    "KernelGrid",
     "Method",
+    "PairedDifference",
     "PrecomputedKernels",
     "emd_kernel",
     "evaluate",
     "negative_part",
+    "paired_difference",
     "paper_methods",
     "vertex_histograms",
 ]
@@ -88,7 +93,8 @@ def evaluate(
 
         - a name: "majority class", or "mean value" of regression, "bag of nodes" (vertex
           histograms) or one of `paper_methods`;
-        - a `Method`, `EMDKernel` or `PrecomputedKernels`, or an `EvaluationMethod` of your own;
+        - a `Method`, `EMDKernel`, `KernelGrid` or `PrecomputedKernels`, or an `EvaluationMethod` of
+          your own;
         - a `RandomGraphEmbedding`, whose parameters are then fixed;
         - any other scikit-learn estimator whose ``fit`` takes graphs: a classifier or regressor,
           or a transformer, whose features go into the linear SVM or ridge regression. A clone is

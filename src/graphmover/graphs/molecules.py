@@ -13,7 +13,7 @@ from graphmover.graphs.graph import EDGE_LABEL, GRAPH_ID, NODE_LABEL
 from graphmover.graphs.parts import Flat, Names, Part, own_id
 
 #: The label of an edge by RDKit's name of the bond; 0 for bonds of other kinds, such as dative.
-_BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4, "QUADRUPLE": 5}
+BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4, "QUADRUPLE": 5}
 
 #: The property in which RDKit keeps the title of a molecule.
 _TITLE = "_Name"
@@ -32,7 +32,7 @@ def molecule_of(molecule: Any) -> Molecule:
     return Molecule(
         [atom.GetAtomicNum() for atom in molecule.GetAtoms()],
         [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()],
-        [_BONDS.get(bond.GetBondType().name, 0) for bond in molecule.GetBonds()],
+        [BONDS.get(bond.GetBondType().name, 0) for bond in molecule.GetBonds()],
     )
 
 

@@ -30,17 +30,20 @@ class EMDKernel(FoldByFold):
     use_node_labels : bool
     n_dimensions : sequence of int
         The values that cross-validation chooses from.
+    positive_part : bool
+        Clip the spectrum of the training graphs' kernel: its negative part is left out.
 
     Examples
     --------
     >>> from graphmover.evaluation import EMDKernel
     >>> EMDKernel("EMD, d = 4", n_dimensions=[4])
-    EMDKernel(name='EMD, d = 4', use_node_labels=False, n_dimensions=[4])
+    EMDKernel(name='EMD, d = 4', use_node_labels=False, n_dimensions=[4], positive_part=False)
     """
 
     name: str
     use_node_labels: bool = False
     n_dimensions: Sequence[int] = (4, 6, 8)
+    positive_part: bool = False
 
     uses_edge_data: ClassVar[bool] = False
 
@@ -59,7 +62,8 @@ class EMDKernel(FoldByFold):
     @property
     def fingerprint(self) -> str:
         """Equal for two methods of one name only if they give the same results."""
-        return f"{self.use_node_labels} {tuple(self._values())}"
+        clipped = " clipped" if self.positive_part else ""
+        return f"{self.use_node_labels} {tuple(self._values())}{clipped}"
 
     def _values(self) -> list[int]:
         return [plain(number) for number in self.n_dimensions]
@@ -82,7 +86,14 @@ class EMDKernel(FoldByFold):
             )
             # Centring would leak the test folds into the means, and SVMs do not need it.
             kernels[d] = uncentred_kernel(nodes, n_jobs=problem.n_jobs, device=problem.device)
-        return partial(kernel_row, "n_dimensions", kernels, self.c_grid, problem)
+        return partial(
+            kernel_row,
+            "n_dimensions",
+            kernels,
+            self.c_grid,
+            problem,
+            positive_part=self.positive_part,
+        )
 
 
 def require_node_labels(name: str, graphs: GraphBatch) -> None:

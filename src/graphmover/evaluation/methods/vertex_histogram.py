@@ -14,8 +14,7 @@ from graphmover.evaluation.protocol import Problem, Row
 from graphmover.evaluation.ridge import linear_machines
 from graphmover.evaluation.selection import score_on_test_fold
 from graphmover.evaluation.svm import SVM_C
-from graphmover.graphs.interop import as_graph_batch
-from graphmover.nodes.labels import label_codes
+from graphmover.rivals.weisfeiler_lehman import VertexHistogram as BagOfNodes
 
 
 class VertexHistogram(FoldByFold):
@@ -60,11 +59,5 @@ def vertex_histograms(graphs: Any) -> NDArray[np.float64]:
     >>> vertex_histograms([gm.Graph(3, [(0, 1), (1, 2)])])  # degrees 1 and 2
     array([[2., 1.]])
     """
-    graphs = as_graph_batch(graphs)
-    labels = graphs.node_labels
-    kinds = np.diff(graphs.indptr) if labels is None else label_codes(labels)
-    names, kind_of_node = np.unique(kinds, return_inverse=True)
-    counts = np.zeros((len(graphs), len(names)))
-    graph_of_node = np.repeat(np.arange(len(graphs)), graphs.node_counts)
-    np.add.at(counts, (graph_of_node, kind_of_node), 1)
+    counts: NDArray[np.float64] = BagOfNodes().fit_transform(graphs).toarray()
     return counts

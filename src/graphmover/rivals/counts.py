@@ -1,0 +1,117 @@
+"""Counts of codes: the features of kernels that count substructures, as sparse matrices.
+
+A kernel that adds up products of counts is an inner product of such rows, so it takes time linear
+in the graphs, and a linear machine on the rows is a kernel machine.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from graphmover._utils.hashing import GOLDEN, mix64
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
+from graphmover.rivals.base import Floats, Ints, OfGraphs
+
+
+class Entries(NamedTuple):
+    """What was counted; a pair of graph and code may occur more than once."""
+
+    graphs: Ints
+    codes: Ints
+    counts: Ints
+
+
+class GraphCounts(TransformerMixin, OfGraphs, ABC):
+    """A sparse row of counts per graph: a subclass needs `_entries`."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn which codes there are: a column for each code of the training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+        y : ignored
+        """
+        self.codes_ = np.unique(self._entries(as_graph_batch(X)).codes)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn the codes and count them, in one pass."""
+        batch = as_graph_batch(X)
+        entries = self._entries(batch)
+        self.codes_, columns = np.unique(entries.codes, return_inverse=True)
+        return _counted(entries, columns, (len(batch), len(self.codes_)))
+
+    def transform(self, X: Any) -> Any:
+        """Count the codes that `fit` has seen; others have no column.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (len(X), number of codes)
+        """
+        check_is_fitted(self)
+        batch = graphs_to_transform(X)
+        entries = self._entries(batch)
+        columns = np.searchsorted(self.codes_, entries.codes)
+        columns = np.minimum(columns, max(len(self.codes_) - 1, 0))
+        known = self.codes_[columns] == entries.codes if len(self.codes_) else columns < 0
+        kept = Entries(*(part[known] for part in entries))
+        return _counted(kept, columns[known], (len(batch), len(self.codes_)))
+
+    def kernel(self, X: Any) -> Floats:
+        """Return the inner products of the counts of all graphs; nothing is fitted.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+
+        Returns
+        -------
+        ndarray of shape (len(X), len(X))
+        """
+        batch = as_graph_batch(X)
+        entries = self._entries(batch)
+        codes, columns = np.unique(entries.codes, return_inverse=True)
+        counts = _counted(entries, columns, (len(batch), len(codes)))
+        products: Floats = (counts @ counts.T).toarray()
+        return products
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the codes in hexadecimal, after the name of the class."""
+        check_is_fitted(self)
+        name = type(self).__name__.lower()
+        codes = self.codes_.view(np.uint64)
+        return np.array([f"{name}_{int(code):016x}" for code in codes], dtype=object)
+
+    @abstractmethod
+    def _entries(self, batch: GraphBatch) -> Entries:
+        """Count the codes of each graph."""
+
+
+def mixed(*parts: Any) -> Ints:
+    """Return one 64-bit code for several integers: the order of the parts counts."""
+    code = np.zeros(1, np.uint64)
+    for part in parts:
+        numbers = np.asarray(part, np.int64).view(np.uint64)
+        code = mix64(code * np.uint64(3) + mix64(numbers + GOLDEN) + GOLDEN)
+    return code.view(np.int64)
+
+
+def _counted(entries: Entries, columns: Ints, shape: tuple[int, int]) -> Any:
+    from scipy.sparse import coo_array
+
+    # scikit-learn's SVMs take 32-bit indices only.
+    places = (entries.graphs.astype(np.int32), columns.astype(np.int32))
+    values = entries.counts.astype(np.float64)
+    return coo_array((values, places), shape=shape).tocsr()

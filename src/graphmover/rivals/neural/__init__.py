@@ -1,0 +1,1 @@
+"""Graph neural networks as scikit-learn classifiers; they need PyTorch and PyTorch Geometric."""

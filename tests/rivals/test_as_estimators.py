@@ -1,0 +1,110 @@
+"""What scikit-learn and users expect of every rival."""
+
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pytest
+from graph_zoo import path
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import graphmover as gm
+from graphmover import rivals
+from graphmover.rivals import optional
+
+TRANSFORMERS = {
+    "BagOfWLLabels": {},
+    "DeepGraphKernel": {"n_components": 4, "epochs": 1},
+    "Feather": {"n_points": 3},
+    "GrakelKernel": {"name": "WL-ST"},
+    "Graph2Vec": {"n_components": 4, "epochs": 1},
+    "LocalTopologicalProfile": {"n_bins": 4},
+    "MorganFingerprint": {"n_bits": 32},
+    "NetLSD": {"n_times": 4},
+    "NodeAssignment": {"n_dimensions": 2},
+    "ShortestPaths": {},
+    "TemplateDistances": {"n_templates": 2, "random_state": 0},
+    "VertexHistogram": {},
+    "WLOptimalAssignment": {},
+    "WassersteinWL": {},
+}
+NETWORKS = ["DCNNClassifier", "DGCNNClassifier", "GATClassifier", "GINClassifier", "PSCNClassifier"]
+
+
+def dense(rows):
+    return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    smiles = ["CCO", "CCN", "c1ccccc1", "CC(C)C", "C#N", "CCCC", "OCC=O", "C1CC1"]
+    return gm.as_graph_batch(smiles)
+
+
+def test_every_rival_is_listed():
+    assert sorted([*TRANSFORMERS, *NETWORKS]) == rivals.__all__ == dir(rivals)
+    with pytest.raises(AttributeError, match=r"module 'graphmover.rivals' has no attribute 'X'"):
+        _ = rivals.X
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_rows_depend_on_their_graphs_alone(name, molecules):
+    estimator = getattr(rivals, name)(**TRANSFORMERS[name])
+    with pytest.raises(NotFittedError):
+        estimator.transform(molecules)
+    target = np.arange(8) % 2
+    fitted = clone(estimator).fit(molecules, target)
+    rows = dense(fitted.transform(molecules))
+    assert len(rows) == 8
+    assert np.isfinite(rows).all()
+    assert np.allclose(dense(fitted.transform(molecules[[5, 2]])), rows[[5, 2]])
+    assert dense(fitted.transform([])).shape == (0, rows.shape[1])
+    assert np.allclose(dense(pickle.loads(pickle.dumps(fitted)).transform(molecules)), rows)
+    if name not in ("Graph2Vec",):  # whose training vectors are not inferred
+        together = dense(clone(estimator).fit_transform(molecules, target))
+        assert np.allclose(together, rows)
+
+
+@pytest.mark.parametrize("name", ["BagOfWLLabels", "Feather"])
+def test_in_pipelines_and_searches(name):
+    graphs, families = gm.make_graph_families(36, random_state=0, return_X_y=True)
+    estimator = getattr(rivals, name)(**TRANSFORMERS[name])
+    pipeline = make_pipeline(estimator, SVC())
+    search = GridSearchCV(pipeline, {"svc__C": [1, 10]}, cv=2).fit(list(graphs), families)
+    assert search.score(graphs, families) > 0.5
+    names = pipeline.fit(graphs, families)[0].get_feature_names_out()
+    assert len(set(names)) == len(names) == pipeline[0].transform(graphs).shape[1]
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_bad_input_names_the_graph(name):
+    with pytest.raises(TypeError, match="graph 1"):
+        getattr(rivals, name)().fit([path(3), 7])
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "extra"),
+    [
+        ("grakel", "GrakelKernel", "rivals"),
+        ("gensim", "Graph2Vec", "rivals"),
+        ("gensim", "DeepGraphKernel", "rivals"),
+        ("netlsd", "NetLSD", "rivals"),
+        ("ot", "TemplateDistances", "rivals"),
+        ("rdkit", "MorganFingerprint", "smiles"),
+        ("torch", "GINClassifier", "torch-geometric"),
+    ],
+)
+def test_a_missing_library_comes_with_its_command(library, name, extra, molecules, monkeypatch):
+    def find(module):
+        if module.partition(".")[0] == library:
+            raise ModuleNotFoundError(f"No module named {library!r}")
+        return import_module(module)
+
+    monkeypatch.setattr(optional, "import_module", find)
+    with pytest.raises(ImportError, match=rf"{library}: pip install \"graphmover\[{extra}\]\""):
+        model = getattr(rivals, name)().fit(molecules, np.arange(8) % 2)
+        model.transform(molecules)

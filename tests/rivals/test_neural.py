@@ -1,0 +1,84 @@
+"""Networks learn something easy, with early stopping and without touching PyTorch's state."""
+
+import pickle
+
+import numpy as np
+import pytest
+from graph_zoo import complete, cycle, random_graph, star
+
+import graphmover as gm
+from graphmover import rivals
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+NAMES = ["DCNNClassifier", "DGCNNClassifier", "GATClassifier", "GINClassifier", "PSCNClassifier"]
+
+
+def easy(n=20):
+    """Stars and cycles of 10 to 15 nodes."""
+    sizes = 10 + np.arange(n) % 6
+    graphs = [(star if k % 2 else cycle)(int(size)) for k, size in enumerate(sizes)]
+    return gm.as_graph_batch(graphs), np.where(np.arange(n) % 2, "star", "cycle")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_easy_set_is_learnt(name):
+    graphs, classes = easy()
+    before = torch.get_rng_state()
+    model = getattr(rivals, name)(16, epochs=60, batch_size=8, random_state=0)
+    model.fit(graphs, classes)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert model.score(graphs, classes) == 1.0
+    assert model.classes_.tolist() == ["cycle", "star"]
+    probabilities = model.predict_proba(graphs)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.allclose(copy.predict_proba(graphs[3:5]), probabilities[3:5], atol=1e-5)
+
+
+def test_a_seed_gives_the_same_network():
+    graphs, classes = easy(12)
+    one, other = (
+        rivals.GINClassifier(4, epochs=3, random_state=5).fit(graphs, classes) for _ in range(2)
+    )
+    assert np.array_equal(one.predict_proba(graphs), other.predict_proba(graphs))
+
+
+def test_edge_labels_reach_the_attention():
+    """Cycles that differ in the labels of their edges alone."""
+    rings = [[(v, (v + 1) % 6) for v in range(6)]] * 24
+    labels = np.repeat(np.arange(24) % 2, 6)
+    batch = gm.GraphBatch.from_edges(
+        [6] * 24, [6] * 24, np.concatenate(rings), edge_labels=labels.tolist()
+    )
+    classes = np.arange(24) % 2
+    model = rivals.GATClassifier(8, epochs=60, random_state=0).fit(batch, classes)
+    assert model.score(batch, classes) == 1.0
+
+
+def test_fields_do_not_depend_on_the_numbering():
+    from graph_zoo import renumbered
+
+    from graphmover.rivals.neural.pscn import _canonical_ranks
+
+    rng = np.random.default_rng(0)
+    graph = random_graph(rng, 12, labels=3)
+    other = renumbered(graph, rng)
+
+    def labels_in_order(one):
+        batch = gm.as_graph_batch(one)
+        return gm.wl_labels(batch, 3)[np.argsort(_canonical_ranks(batch))].tolist()
+
+    assert labels_in_order(graph) == labels_in_order(other)
+
+
+def test_training_stops_early():
+    graphs, classes = easy(12)
+    model = rivals.DCNNClassifier(4, epochs=500, patience=3, learning_rate=0.5, random_state=0)
+    assert model.fit(graphs, classes).n_epochs_ < 500
+
+
+def test_wrong_classes_are_named():
+    with pytest.raises(ValueError, match="y has 3 classes for 2 graphs"):
+        rivals.GINClassifier().fit([complete(3), star(4)], [0, 1, 0])
