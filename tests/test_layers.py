@@ -263,6 +263,7 @@ ORDER = [
     "cli.fitted",
     "cli.tables",
     "cli.standard_input",
+    "cli.grids",
     "cli.options",
     "cli.demo",
     "cli.fit",

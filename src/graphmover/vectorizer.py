@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from graphmover._utils.messages import timed
 from graphmover._utils.progress import Progress
 from graphmover._utils.random_state import random_generator
 from graphmover.backends.side_by_side import features_of_graphs
@@ -188,7 +189,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
                 transformer.set_params(**{name: getattr(self, name) for name in _SETTINGS})
                 if transformer.random_state is None:
                     transformer.set_params(random_state=seed)
-                parts.append(transformer._fit_transform_as_view(batch, nodes))
+                with timed("fitting the view %s", view.name):
+                    parts.append(transformer._fit_transform_as_view(batch, nodes))
             else:
                 parts.append(transformer.fit_transform(batch))
             fitted.append(View(view.name, transformer, view.weight))

@@ -27,7 +27,7 @@ from graphmover.cli.embed import embed
 from graphmover.cli.evaluate import evaluate
 from graphmover.cli.fit import fit
 from graphmover.cli.info import info
-from graphmover.cli.words import UsageError, in_words_of_options
+from graphmover.cli.words import UsageError, in_words_of_options, usage_message
 
 _FAILED, _WRONG_USE = 1, 2
 _INTERRUPTED = 130  # what shells expect after Ctrl-C
@@ -62,7 +62,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except UsageError as error:
-        _complain(error.format_message().replace("Value error, ", ""))  # pydantic's words
+        _complain(usage_message(error))
         sys.exit(_WRONG_USE)
     except (ImportError, MemoryError, OSError, RuntimeError, TypeError, ValueError) as error:
         if debug:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover.cli.command import Result
+from graphmover.cli.grids import Grid, parsed_grid
 from graphmover.cli.options import (
-    ComponentsIfGiven,
     Source,
     reads_graphs,
     takes_embedding,
@@ -44,7 +44,16 @@ def evaluate(
             show_default="vectorizer, or the RandomGraphEmbedding that options describe",
         ),
     ] = None,
-    components: ComponentsIfGiven = None,
+    components: Annotated[
+        list[int] | None,
+        typer.Option(
+            *("--components", "-r"),
+            min=1,
+            help="Numbers of random graphs, R: each gets its own rows. May be repeated.",
+            show_default=f"1024; {_COMPONENTS} with RandomGraphEmbedding",
+        ),
+    ] = None,
+    grid: Grid = None,
     task: Annotated[
         str,
         typer.Option(
@@ -82,6 +91,7 @@ def evaluate(
     from graphmover.evaluation import evaluate as cross_validate
     from graphmover.evaluation import paper_methods
     from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES
+    from graphmover.evaluation.methods.random_graph_embedding import named_after_parameters
     from graphmover.evaluation.metrics import METRIC_NAMES
     from graphmover.evaluation.target import TASKS, encoded_target
     from graphmover.vectorizer import GraphVectorizer
@@ -105,10 +115,12 @@ def evaluate(
     regression = not len(target.classes)
     baselines = REGRESSION_BASELINES if regression else BASELINES
     n_jobs = embedding.n_jobs
-    methods: list[Any] = list(method or [embedding])
+    methods: list[Any] = list(method or [_VECTORIZER])
     if isinstance(embedding, GraphVectorizer):  # as it is with --method
-        pipeline = _pipeline(embedding, regression=regression)
-        methods = [pipeline if one in (_VECTORIZER, embedding) else one for one in methods]
+        pipelines = _pipelines(embedding, sorted(set(components or [])), regression=regression)
+        methods = [m for one in methods for m in (pipelines if one == _VECTORIZER else [one])]
+    else:
+        methods = [named_after_parameters(embedding, data.graphs, parsed_grid(grid or []))]
     result = cross_validate(
         data.graphs,
         data.target,
@@ -135,10 +147,24 @@ def evaluate(
     return Result({"summary": result.summary(), "folds": result.folds}, show)
 
 
-def _pipeline(vectorizer: GraphVectorizer, *, regression: bool) -> Pipeline:
-    """Return the model that the documentation starts with; folds run in threads, not it."""
+def _pipelines(
+    vectorizer: GraphVectorizer, components: list[int], *, regression: bool
+) -> list[Pipeline | tuple[str, Pipeline]]:
+    """Return the model that the documentation starts with, for each number of random graphs.
+
+    Folds run in threads, so it does not.
+    """
+    from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline
 
     head = Ridge() if regression else LogisticRegression(max_iter=1000)
-    return make_pipeline(vectorizer.set_params(n_jobs=None, verbose=False), head)
+    pipeline = make_pipeline(vectorizer.set_params(n_jobs=None, verbose=False), head)
+    if len(components) < 2:
+        return [pipeline]
+    name = f"GraphVectorizer + {type(head).__name__}"
+    several = []
+    for number in components:
+        one = clone(pipeline).set_params(graphvectorizer__n_components=number)
+        several.append((f"{name}, R = {number}", one))
+    return several

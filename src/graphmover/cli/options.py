@@ -190,6 +190,8 @@ READING: dict[str, inspect.Parameter] = {
 def _value(name: str, given: Any) -> Any:
     """Turn what an option holds into what the estimator takes."""
     rule = PARAMETERS[name].rule
+    if isinstance(given, list):  # of `evaluate`, which computes the others from the largest
+        return max(given, default=None)
     if isinstance(rule, YesNoAuto):
         return {"auto": "auto", "yes": True, "no": False}[given.value]
     if isinstance(rule, OneOf):
@@ -255,7 +257,7 @@ def _loaded(model: Path) -> GraphVectorizer | RandomGraphEmbedding:
 _SHARED = [name for name, parameter in PARAMETERS.items() if not parameter.describes_embedding]
 
 #: Options of `RandomGraphEmbedding` alone, and those that have no effect on a fitted model.
-_DESCRIBING = [argument_of(name) for name in PARAMETERS if name not in _SHARED]
+_DESCRIBING = [*(argument_of(name) for name in PARAMETERS if name not in _SHARED), "grid"]
 _FITTING = [
     *(argument_of(name) for name, parameter in PARAMETERS.items() if parameter.affects_vectors),
     "fit_graphs",

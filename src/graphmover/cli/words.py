@@ -59,6 +59,15 @@ def in_words_of_options(message: str) -> str:
     return _PARAMETER.sub(option, message)
 
 
+def usage_message(error: Any) -> str:
+    """Return what is wrong with a command line, with the value that is; Typer's own omits some."""
+    message: str = error.format_message().replace("Value error, ", "")  # pydantic's words
+    if "Input should be" not in message:
+        return message
+    [first, *_] = error.__cause__.errors()
+    return f"{message.replace('Input should', 'must')}, got {first['input']!r}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: 1 graph, 2 graphs."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

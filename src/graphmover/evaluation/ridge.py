@@ -104,7 +104,9 @@ def _ridge_predictions(
     else:
         values, axes = xp.linalg.eigh(rows.T @ rows)
         right = axes.T @ (rows.T @ wanted)
-    kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
+    # There may be no columns: all random graphs may be graphs of the validation fold.
+    largest = float(values[-1]) if len(values) else 0.0
+    kept = values > NEGLIGIBLE * max(largest, 0.0)
     values, right, unseen = values[kept][:, np.newaxis], right[kept], unseen @ axes[:, kept]
     unit = float(values.sum()) / len(train)
     found = []

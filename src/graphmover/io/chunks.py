@@ -37,6 +37,11 @@ class Record(NamedTuple):
     error: Exception | None = None  # why it could not be read, unless that was raised
 
 
+def name_of(source: Any) -> str:
+    """Return what messages call a source."""
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"
+
+
 @contextmanager
 def naming(file: str | os.PathLike[str], first: int = 0) -> Iterator[None]:
     """Name the file in errors about its content, and count graphs from its beginning."""

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.files import require_new, require_other_file, require_writable
+from graphmover._utils.messages import timed
 from graphmover._utils.progress import Bar, Progress
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
+from graphmover.io.chunks import name_of
 from graphmover.io.formats import count_graphs, iter_batches
 from graphmover.io.model_file import (
     FittedModel,
@@ -187,7 +189,10 @@ class FilesMixin:
             return self._features_of_batch(batch, unknown, bar)
 
         table_of = output if is_file else None
-        with listing_skipped(table_of, errors, overwrite=overwrite) as skipped:
+        with (
+            listing_skipped(table_of, errors, overwrite=overwrite) as skipped,
+            timed("embedding %s", name_of(source)),
+        ):
             n_rows = write_rows(
                 iter_batches(source, batch_size, errors=errors, skipped=skipped, **options),
                 rows_of,

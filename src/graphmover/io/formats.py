@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_other_file
+from graphmover._utils.messages import logger
 from graphmover._utils.progress import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset, as_target
 from graphmover.graphs.interop import as_graph_batch, each_graph, is_one_graph
-from graphmover.io.chunks import Record, chunks_of, joined, naming
+from graphmover.io.chunks import Record, chunks_of, joined, name_of, naming
 from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
 from graphmover.io.edge_list_files import read_edge_list
 from graphmover.io.graph6 import read_graph6
@@ -215,7 +216,7 @@ def read_graphs(
             limit.require(n_bytes, f"the first {n_graphs} graphs")
     if not parts:
         raise ValueError(f"{source} holds no graphs")
-    with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
+    with naming(name_of(source)):
         return parts[0] if len(parts) == 1 else joined(parts, allow_missing=errors != "raise")
 
 
@@ -414,11 +415,13 @@ def _from_path(
             )
         if how.id_column is not None:
             raise ValueError(f"{path} is a TU data set, without ids: leave out id_column")
+        logger.debug("reading %s (a TU data set)", source)
         return _slices(load_dataset(source, max_bytes=max_bytes), how.batch_size)
     if not path.exists() and not is_pattern(path):
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():
         raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
+    logger.debug("reading %s (%s)", path, found.what)
     return found.read(path, how)
 
 

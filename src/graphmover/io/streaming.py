@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -11,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.messages import tell, timed
+from graphmover._utils.messages import logger, tell, timed
 from graphmover._utils.progress import Bar, progress_bar
 from graphmover._utils.random_state import RandomState, random_generator
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.io.chunks import joined, naming
+from graphmover.io.chunks import joined, name_of, naming
 from graphmover.io.formats import iter_batches, with_progress
 from graphmover.io.output import Rows, finisher_of, write_to_stdout
 from graphmover.io.partial import PartialRows, id_lines, target_lines
@@ -112,6 +113,7 @@ def sample_graphs(
     kept: list[Dataset] = []
     keys = np.empty(0)
     highest, n_seen = np.inf, 0
+    start = time.perf_counter()
     for batch in with_progress(iter_batches(source, **options), source, progress):
         # Each graph draws a random key; the graphs with the smallest keys are the sample.
         drawn = rng.random(len(batch.graphs))
@@ -125,12 +127,13 @@ def sample_graphs(
             highest = keys.max()
     if not kept:
         raise ValueError(f"{source} holds no graphs")
+    logger.debug("read %d graphs in %.2f s", n_seen, time.perf_counter() - start)
     return _join(kept, source, options), n_seen
 
 
 def _join(parts: list[Dataset], source: Any, options: Mapping[str, Any]) -> Dataset:
     allow_missing = options.get("errors", "raise") != "raise"
-    with naming(os.fspath(source) if isinstance(source, str | os.PathLike) else "graphs"):
+    with naming(name_of(source)):
         return joined(parts, allow_missing=allow_missing)
 
 

@@ -47,7 +47,7 @@ def as_method(method: Any, graphs: GraphBatch, *, regression: bool = False) -> E
     if isinstance(method, str) and method in known:
         return known[method]
     if isinstance(method, RandomGraphEmbedding):
-        return named_after_parameters(method, graphs)
+        return named_after_parameters(method, graphs, n_components=method.n_components)
     if isinstance(method, tuple) and len(method) == 2 and isinstance(method[0], str):
         name, estimator = method
         if isinstance(estimator, RandomGraphEmbedding):

@@ -175,25 +175,41 @@ class Method:
         return f"Method({self.name!r}, {self.search_space.n_candidates} candidates)"
 
 
-def named_after_parameters(estimator: RandomGraphEmbedding, graphs: GraphBatch) -> Method:
-    """Return a method without a grid, whose name says what differs from the default."""
+def named_after_parameters(
+    estimator: RandomGraphEmbedding,
+    graphs: GraphBatch,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    n_components: int | None = None,
+) -> Method:
+    """Return a method whose name says what differs from the default, and what it searches.
+
+    ``n_components``: its number of random graphs; by default those of `evaluate`.
+    """
+    grid = grid or {}
+
+    def shown(parameter: str) -> str:
+        values = grid.get(parameter, [getattr(estimator, parameter)])
+        return "/".join(map(_name, values))
+
     kind = {"anchor": "ASG", "uniform": "RF"}.get(estimator.sampling, estimator.sampling)
     labels = estimator.use_node_labels
     labelled = graphs.node_labels is not None if labels == "auto" else labels
     name = f"RGE({kind})"
-    if kind == "ASG" and (labelled or estimator.wl_iterations):
+    if kind == "ASG" and (labelled or shown("wl_iterations") != "0"):
         name += "+labels"
-        if estimator.wl_iterations:
-            name += f" of depth {estimator.wl_iterations}"
-    name += f", D_max = {estimator.max_random_nodes}, d = {estimator.n_dimensions}"
+        if shown("wl_iterations") != "0":
+            name += f" of depth {shown('wl_iterations')}"
+    name += f", D_max = {shown('max_random_nodes')}, d = {shown('n_dimensions')}"
     default = RandomGraphEmbedding()
     later = ("smoothing", "wl_depths", "label_weight", "use_edge_labels", "partial")
     for parameter in ("node_embedding", "node_mass", "gamma", *later):
-        value = getattr(estimator, parameter)
-        if value != getattr(default, parameter):
-            shown = getattr(value, "__name__", type(value).__name__) if callable(value) else value
-            name += f", {parameter} = {shown}"
-    return Method(name, estimator, n_components=estimator.n_components)
+        if parameter in grid or getattr(estimator, parameter) != getattr(default, parameter):
+            name += f", {parameter} = {shown(parameter)}"
+    return Method(name, estimator, grid, n_components=n_components)
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "__name__", type(value).__name__) if callable(value) else str(value)
 
 
 def _tuning(selection: str, *, regression: bool) -> str:
