@@ -1,5 +1,6 @@
 """Commands read standard input as they read the same content in a file."""
 
+import io
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 import graphmover as gm
+from graphmover.cli import main
 
 pytestmark = pytest.mark.slow
 
@@ -72,3 +74,22 @@ def test_bad_use(families):
     assert answer.returncode == 1
     assert b"standard-input.jsonl, line 1" in answer.stderr
     assert b"holds no graphs" in run("info", "-").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "message"),
+    [
+        ([], "CCO a\n", "standard input, line 1: JSONDecodeError"),
+        ([], "", "standard input holds no graphs (it was read as .jsonl: --format names another"),
+        (["--format", "g6"], "CCO a\n", "standard input, line 1: a character is not one of"),
+    ],
+)
+def test_errors_call_standard_input_by_its_name(arguments, given, message, monkeypatch, caplog):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    monkeypatch.setattr("sys.argv", ["graphmover", "info", "-", *arguments])
+    monkeypatch.setattr("warnings.showwarning", None)
+    with pytest.raises(SystemExit):
+        main()
+    [shown] = caplog.messages
+    assert message in shown
+    assert "--format names another format" in shown and "/" not in shown

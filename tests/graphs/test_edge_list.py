@@ -189,7 +189,8 @@ def test_several_columns_of_one_name():
 
 
 def test_a_table_in_place_of_graphs_gets_a_hint():
-    for table in (frame(EDGES), arrow(plain_names(EDGES))):
+    others = {f"my {name}": column for name, column in plain_names(EDGES).items()}
+    for table in (frame(others), arrow(others)):
         with pytest.raises(TypeError, match=r"gm\.from_edge_list"):
             gm.as_graph_batch(table)
 

@@ -328,7 +328,7 @@ def test_ids_of_all_graphs_are_never_in_memory_at_once(tmp_path, extension):
         tracemalloc.start()
         write_rows(
             batches(n_graphs),
-            lambda batch, _: np.ones((len(batch), 1)),
+            lambda batch, *_: np.ones((len(batch), 1)),
             output,
             names=np.array(["x"]),
             model="m",

@@ -38,6 +38,11 @@ if logger.level == logging.NOTSET:
     logger.setLevel(logging.INFO)
 
 
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
+    """Return a number with its noun: 1 graph, 2 graphs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
+
+
 def tell(message: str, *values: object, shown: bool) -> None:
     """Log a message that is shown where progress is, and kept for debugging elsewhere."""
     logger.log(logging.INFO if shown else logging.DEBUG, message, *values)

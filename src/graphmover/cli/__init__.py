@@ -27,6 +27,7 @@ from graphmover.cli.embed import embed
 from graphmover.cli.evaluate import evaluate
 from graphmover.cli.fit import fit
 from graphmover.cli.info import info
+from graphmover.cli.standard_input import named_in
 from graphmover.cli.words import UsageError, in_words_of_options, usage_message
 
 _FAILED, _WRONG_USE = 1, 2
@@ -77,7 +78,7 @@ def main() -> None:
 
 
 def _complain(message: str) -> None:
-    logger.error("%s", " ".join(message.split()))
+    logger.error("%s", named_in(" ".join(message.split())))
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.options import BatchSize, Force, Source, reads_graphs
-from graphmover.cli.words import checking_options, counted
+from graphmover.cli.words import checking_options
 
 
 @reads_graphs
@@ -26,7 +27,6 @@ def convert(
 
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
     """
-    from graphmover._utils.messages import logger
     from graphmover.datasets import write_graphs
     from graphmover.io.formats import writer_of
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.fit import fit_to
 from graphmover.cli.options import (
@@ -18,7 +19,7 @@ from graphmover.cli.options import (
     reads_graphs,
     takes_embedding,
 )
-from graphmover.cli.words import checking_options, counted
+from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -62,7 +63,6 @@ def embed(
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
     """
     from graphmover._utils.files import require_new, require_other_file, require_writable
-    from graphmover._utils.messages import logger
     from graphmover.io.output import finisher_of
 
     if str(output) == "-":

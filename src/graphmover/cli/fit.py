@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.fitted import fitted_values, print_fitted
 from graphmover.cli.options import FitGraphs, Force, Source, reads_graphs, takes_embedding
-from graphmover.cli.words import checking_options, counted
+from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +66,6 @@ def fit_to(
     ``reading`` are the options of `iter_batches`.
     """
     from graphmover._utils.files import require_writable
-    from graphmover._utils.messages import logger
     from graphmover.io.model_file import require_model_name
     from graphmover.io.streaming import sample_graphs
 

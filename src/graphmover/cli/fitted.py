@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from graphmover.cli.words import counted
+from graphmover._utils.messages import counted
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding

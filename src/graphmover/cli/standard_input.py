@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import typer
 
 STANDARD_INPUT = "-"
 _DEFAULT = "jsonl"
+_FILE = "standard-input"
 
 
 def known_format(ending: str | None) -> str | None:
@@ -22,6 +24,16 @@ def known_format(ending: str | None) -> str | None:
         known = ", ".join(name.removeprefix(".") for name in FILES)
         raise typer.BadParameter(f"{ending!r} is not one of {known}")
     return ending
+
+
+def named_in(message: str) -> str:
+    """Call standard input by its name in a message, and say how it was read."""
+    named, n_found = re.subn(rf"\S*{_FILE}\.(\w+)", "standard input", message)
+    if not n_found:
+        return message
+    ending = re.search(rf"{_FILE}\.(\w+)", message)
+    assert ending is not None
+    return f"{named} (it was read as .{ending[1]}: --format names another format)"
 
 
 def as_file(context: typer.Context, source: str) -> str:
@@ -40,7 +52,7 @@ def as_file(context: typer.Context, source: str) -> str:
     from tempfile import TemporaryDirectory
 
     folder = context.with_resource(TemporaryDirectory(prefix="graphmover-"))
-    path = Path(folder) / f"standard-input.{ending or _DEFAULT}"
+    path = Path(folder) / f"{_FILE}.{ending or _DEFAULT}"
     with path.open("wb") as file:
         copyfileobj(sys.stdin.buffer, file)
     return str(path)

@@ -68,11 +68,6 @@ def usage_message(error: Any) -> str:
     return f"{message.replace('Input should', 'must')}, got {first['input']!r}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 graph, 2 graphs."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 @contextmanager
 def checking_options() -> Iterator[None]:
     """Report a ValueError inside the block as wrong use of the command line."""

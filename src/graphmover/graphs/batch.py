@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_integer
+from graphmover._utils.messages import counted
 from graphmover._utils.segments import offsets_from_counts, ranges, selected_segments
 from graphmover.graphs.arrays import Arrays, are_simple_rows, arrays_from_edges, entry_edges
 from graphmover.graphs.arrow import arrays_of, pyarrow, table_of
@@ -383,7 +384,8 @@ class GraphBatch:
 
     def __repr__(self) -> str:
         return (
-            f"GraphBatch({self.n_edges} edges over {self.n_nodes} nodes in {len(self)} graphs"
+            f"GraphBatch({counted(self.n_edges, 'edge')} over {counted(self.n_nodes, 'node')} in "
+            + counted(len(self), "graph")
             + ("" if self.node_labels is None else ", node labels")
             + ("" if self.node_attributes is None else ", node attributes")
             + ("" if self.edge_weights is None else ", edge weights")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -106,7 +107,7 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
         raise TypeError(f"ids must be a list or an array, got {ids!r:.80}")
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
         raise ValueError(f"ids must have one entry per graph, got the shape {ids.shape}")
-    values = [None if _is_missing(value) else value for value in ids]
+    values = [None if _is_missing(value) else _id_of_date(value) for value in ids]
     if len(values) != n_graphs:
         raise ValueError(f"ids has {len(values)} entries for {n_graphs} graphs")
     for index, value in enumerate(values):
@@ -120,6 +121,13 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
     if any(isinstance(value, str) for value in values):
         values = [None if value is None else str(value) for value in values]
     return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _id_of_date(value: Any) -> Any:
+    """Return a date or time as text, by ISO 8601, and anything else as it is."""
+    if isinstance(value, np.datetime64):
+        return str(value)
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _is_missing(value: Any) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_integer
+from graphmover._utils.messages import counted
 from graphmover._utils.segments import selected_segments
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.graph import Graph
@@ -110,15 +112,15 @@ class Dataset:
 
     def __repr__(self) -> str:
         ids = "" if self.ids is None else ", ids"
-        return f"Dataset({self.name!r}, {len(self)} graphs, {self._describe_target()}{ids})"
+        graphs = counted(len(self), "graph")
+        return f"Dataset({self.name!r}, {graphs}, {self._describe_target()}{ids})"
 
     def _describe_target(self) -> str:
         if self.target is None:
             return "no target"
         if self.target.dtype.kind != "f":
-            return f"{len(set(self.target.ravel().tolist()))} classes"
-        n_values = 1 if self.target.ndim == 1 else self.target.shape[1]
-        return f"{n_values} real target{'s' if n_values != 1 else ''}"
+            return counted(len(set(self.target.ravel().tolist())), "class", "classes")
+        return counted(1 if self.target.ndim == 1 else self.target.shape[1], "real target")
 
 
 def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
@@ -132,6 +134,10 @@ def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
     if array.ndim not in (1, 2) or n_graphs not in (None, len(array)):
         graphs = "the graphs" if n_graphs is None else f"{n_graphs} graphs"
         raise ValueError(f"target has the shape {array.shape}, expected a row for each of {graphs}")
+    if array.dtype == object and any(value is None for value in array.flat):
+        known = [value for value in array.flat if value is not None]
+        if known and all(isinstance(value, Real) for value in known):
+            array = array.astype(np.float64)  # a missing number is NaN
     is_listed_text = array.dtype.kind == "U" and not isinstance(target, np.ndarray)
     return array.astype(object) if is_listed_text else array
 

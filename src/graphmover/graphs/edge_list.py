@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -27,11 +28,11 @@ def from_edge_list(
     graph: str = "graph",
     source: str = "source",
     target: str = "target",
-    weight: str | None = None,
-    edge_label: str | None = None,
+    weight: str | None = EDGE_WEIGHT,
+    edge_label: str | None = EDGE_LABEL,
     edge_attributes: str | Sequence[str] | None = None,
     node: str = "node",
-    node_label: str | None = None,
+    node_label: str | None = NODE_LABEL,
     node_attributes: str | Sequence[str] | None = None,
 ) -> GraphBatch:
     """Make graphs of a table with a row per edge, and a column that tells their graph.
@@ -44,18 +45,21 @@ def from_edge_list(
         A row per node, with the columns ``graph`` and ``node``. With it, all nodes must be
         listed, and those without edges are kept.
     graph : str
-        The column with the graph of an edge, and of a node: strings or integers.
+        The column with the graph of an edge, and of a node: strings, integers, or dates, which
+        become text.
     source, target : str
         The columns with the ends of an edge. Names of nodes are any hashable values; nodes of
         different graphs may have the same name.
-    weight, edge_label : str, optional
-        The columns with the weights and labels of edges.
+    weight, edge_label : str or None
+        The columns with the weights and labels of edges; those of the default names are used if
+        they exist. None ignores them.
     edge_attributes : str or sequence of str, optional
         The columns with numeric attributes of edges.
     node : str
         The column of ``nodes`` with the names of nodes.
-    node_label : str, optional
-        The column of ``nodes`` with the labels of nodes.
+    node_label : str or None
+        The column of ``nodes`` with the labels of nodes; that of the default name is used if it
+        exists. None ignores it.
     node_attributes : str or sequence of str, optional
         The columns of ``nodes`` with numeric attributes of nodes.
 
@@ -84,7 +88,11 @@ def from_edge_list(
     """
     of_edges = _Table("edges", edges)
     of_nodes = None if nodes is None else _Table("nodes", nodes)
-    if of_nodes is None and (node_label is not None or node_attributes is not None):
+    weight = of_edges.existing(weight, EDGE_WEIGHT)
+    edge_label = of_edges.existing(edge_label, EDGE_LABEL)
+    if of_nodes is not None:
+        node_label = of_nodes.existing(node_label, NODE_LABEL)
+    elif node_label not in (None, NODE_LABEL) or node_attributes is not None:
         raise ValueError("node_label and node_attributes are columns of nodes, which is missing")
     graphs = [table.column(graph) for table in (of_edges, of_nodes) if table is not None]
     ends = [of_edges.column(source), of_edges.column(target)]
@@ -171,6 +179,10 @@ class _Table:
             raise ValueError(f"{self._name}, row {int(np.argmax(missing))}: {name} is missing")
         return _Column(self._name, name, values)
 
+    def existing(self, name: str | None, default: str) -> str | None:
+        """Return the name of a column, or None if it is the default and there is no such column."""
+        return None if name == default and name not in self._columns else name
+
     def labels(self, name: str) -> Array:
         """Return a column of labels."""
         return self.column(name).values
@@ -210,7 +222,12 @@ def _array(column: Any) -> Array:
         if array is not None and array.dtype.kind in "if":
             return array
         return np.fromiter(column, object, len(column))  # tuples in it are names
-    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if array.dtype.kind != "M":
+        return array
+    seconds = array.astype("datetime64[s]")
+    are_whole = bool(((array == seconds) | np.isnat(array)).all())
+    return np.datetime_as_string(seconds if are_whole else array).astype(object)
 
 
 def _are_missing(column: Any, values: Array) -> NDArray[np.bool_]:

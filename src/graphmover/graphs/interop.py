@@ -13,8 +13,9 @@ from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.collections import collection_converter
-from graphmover.graphs.columns import on_all_graphs, stacked
+from graphmover.graphs.columns import is_id, on_all_graphs, stacked
 from graphmover.graphs.converters import converter_of, graphs_in
+from graphmover.graphs.edge_list import from_edge_list
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
     EDGE_LABEL,
@@ -58,7 +59,9 @@ def as_graph_batch(
         ``DataLoader``, adjacency matrices (``scipy.sparse``, NumPy or torch; a
         three-dimensional array is a stack of them), edge indices (integers of shape (2, E)),
         lists of edges, dicts of neighbours, pairs as in GraKeL, molecules of RDKit, SMILES
-        in a list, and `Graph`, also mixed.
+        in a list, and `Graph`, also mixed. Or a table of edges with the columns ``graph``,
+        ``source`` and ``target``, alone or in a pair with a table of nodes, see
+        `from_edge_list`. The index of a pandas Series of graphs is their ids.
         Node order is the graph's own. A `GraphBatch` is returned as it is, and so are the
         graphs of a `Dataset`.
     node_label, node_attributes : str or None
@@ -117,8 +120,21 @@ def as_graph_batch(
     """
     if isinstance(getattr(graphs, "graphs", None), GraphBatch):
         graphs = graphs.graphs  # a data set
+    if is_edge_list(graphs):
+        edges, nodes = graphs if isinstance(graphs, Sequence) else (graphs, None)
+        graphs = from_edge_list(
+            edges,
+            nodes,
+            weight=edge_weight,
+            edge_label=edge_label,
+            edge_attributes=None if edge_attributes == EDGE_ATTRIBUTES else edge_attributes,
+            node_label=node_label,
+            node_attributes=None if node_attributes == NODE_ATTRIBUTES else node_attributes,
+        )
     if isinstance(graphs, GraphBatch):
         return graphs if ids is None else graphs.with_ids(ids)
+    if ids is None:
+        ids = _index_of(graphs)
     if isinstance(graphs, Mapping) and not is_one_graph(graphs) and len(graphs):
         graphs, ids = graphs.values(), list(graphs) if ids is None else ids
     if ids is not None:
@@ -138,6 +154,26 @@ def as_graph_batch(
     own_ids = [part.id for part in parts] if any(part.id is not None for part in parts) else None
     joined["ids"] = own_ids if ids is None else ids
     return GraphBatch(*arrays_from_edges(**joined, keep_direction=keep_direction))
+
+
+def is_edge_list(graphs: Any) -> bool:
+    """Tell whether something is a table of edges, or one with a table of nodes beside it."""
+    if isinstance(graphs, list | tuple):
+        return len(graphs) == 2 and _is_table(graphs[1]) and is_edge_list(graphs[0])
+    if not _is_table(graphs):
+        return False
+    names = getattr(graphs, "column_names", None) or list(graphs.columns)
+    return {"graph", "source", "target"} <= set(names)
+
+
+def _index_of(graphs: Any) -> list[Any] | None:
+    """Return the index of a pandas Series as ids, unless it only counts rows."""
+    index: Any = getattr(graphs, "index", None)
+    if callable(index) or not hasattr(index, "tolist") or _is_table(graphs):
+        return None
+    values = index.tolist()
+    counts_rows = type(index).__name__ == "RangeIndex" or not all(map(is_id, values))
+    return None if counts_rows else values
 
 
 class NoGraphsError(ValueError):
@@ -243,7 +279,10 @@ def _hint(graph: Any) -> str:
     if isinstance(graph, dict):
         return ". A graph as a dict is {node: [neighbours]}"
     if _is_table(graph):
-        return ". Make graphs of a table of edges by gm.from_edge_list, of a matrix by to_numpy()"
+        return (
+            ". A table of edges has the columns graph, source and target, or names them in "
+            "gm.from_edge_list; pass a matrix by to_numpy()"
+        )
     return ""
 
 

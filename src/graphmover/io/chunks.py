@@ -162,9 +162,9 @@ def _converted(
 
     try:
         batch = as_graph_batch(graphs, graph_id=graph_id, ids=ids)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         if bad.are_raised:
-            raise
+            raise bad.with_remedy(error) from error
         places = [(record.position, record.id) for record in chunk]
         batch, kept = one_by_one(read, places, bad)
     else:
@@ -227,7 +227,10 @@ def target_array(values: Sequence[Any], *, allow_missing: bool = False) -> NDArr
     if all(lacking):
         return None
     if any(lacking) and not allow_missing:
-        raise ValueError(f"graph {lacking.index(True)} has no target while others have")
+        raise ValueError(
+            f"graph {lacking.index(True)} has no target while others have: give it one, or pass "
+            'errors="skip", with which a missing one is NaN, or None among texts'
+        )
     like = values[lacking.index(False)]
     for index, value in enumerate(values):
         problem = None if value is None else _target_problem(value, like)

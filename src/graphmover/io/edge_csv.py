@@ -1,4 +1,7 @@
-"""A folder of CSV files, each with the rows of all graphs.
+"""Edges in CSV: one file with the graph of each, or a folder with the rows of all graphs.
+
+In one file: columns ``graph``, ``source``, ``target``, optionally ``weight`` and ``label``; others
+are edge attributes. In a folder:
 
 - ``nodes.csv``: columns ``node``, ``graph``, optionally ``label``; others are node attributes
 - ``edges.csv``: columns ``source``, ``target``, optionally ``weight`` and ``label``; others are
@@ -25,6 +28,7 @@ from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
+from graphmover.graphs.edge_list import from_edge_list
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
 from graphmover.io.chunks import TARGET, naming, require_one_column, target_array
 from graphmover.io.limits import Limit
@@ -50,6 +54,39 @@ def read_edge_csv(folder: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a folder."""
     with naming(folder):
         data = _read_folder(folder, how)
+    for start in range(0, len(data.graphs), how.batch_size):
+        yield data[start : start + how.batch_size]
+
+
+def is_edge_table(file: Path) -> bool:
+    """Tell whether a CSV file has an edge per line, and the graph of each."""
+    names = _header(file)
+    return {"graph", "source", "target"} <= set(names)
+
+
+def read_edge_table(file: Path, how: Reading) -> Iterator[Dataset]:
+    """Yield the graphs of one CSV file with an edge per line, and the graph of each."""
+    for what, column in (("target", how.target_column), ("id", how.id_column)):
+        if column is not None:
+            raise ValueError(
+                f"{file} is a table of edges, without a column of a graph's {what}: put it into a "
+                f"folder as {EDGES}, with {_NODES} and {_GRAPHS} beside it"
+            )
+    with naming(file):
+        table = _read(file, how.limit, "graph", "source", "target")
+        names = [name for name in table.column_names if name not in ("graph", *_EDGE_COLUMNS)]
+        order = np.arange(len(table))
+        columns: dict[str, Any] = {
+            name: table.column(name).to_pylist() for name in ("graph", "source", "target")
+        }
+        if EDGE_WEIGHT in table.column_names:
+            columns[EDGE_WEIGHT] = _numbers(table, EDGE_WEIGHT, file)
+        if EDGE_LABEL in table.column_names:
+            columns[EDGE_LABEL] = _labels(table, EDGE_LABEL, order, file)
+        columns |= {name: _numbers(table, name, file) for name in names}
+        graphs = from_edge_list(columns, edge_attributes=names or None)
+        assert graphs.ids is not None
+        data = Dataset(file.stem, graphs.with_ids(ids_of(graphs.ids.tolist())))
     for start in range(0, len(data.graphs), how.batch_size):
         yield data[start : start + how.batch_size]
 

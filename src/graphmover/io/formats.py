@@ -17,9 +17,9 @@ from graphmover._utils.messages import logger
 from graphmover._utils.progress import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset, as_target
-from graphmover.graphs.interop import as_graph_batch, each_graph, is_one_graph
+from graphmover.graphs.interop import as_graph_batch, each_graph, is_edge_list, is_one_graph
 from graphmover.io.chunks import Record, chunks_of, joined, name_of, naming
-from graphmover.io.edge_csv import EDGES, TABLES, read_edge_csv
+from graphmover.io.edge_csv import EDGES, TABLES, is_edge_table, read_edge_csv, read_edge_table
 from graphmover.io.edge_list_files import read_edge_list
 from graphmover.io.graph6 import read_graph6
 from graphmover.io.limits import PER_OBJECT, Limit, check_limits
@@ -50,6 +50,11 @@ class Format(NamedTuple):
     write: Writer | None = None
 
 
+def _read_csv(path: Path, how: Reading) -> Iterator[Dataset]:
+    is_edges = path.is_file() and is_edge_table(path)
+    return read_edge_table(path, how) if is_edges else read_smiles_table(path, how)
+
+
 #: By file extension.
 FILES: dict[str, Format] = {
     ".parquet": Format("a row per graph", read_parquet, write_parquet),
@@ -63,7 +68,7 @@ FILES: dict[str, Format] = {
     ".g6": Format("a graph per line", read_graph6),
     ".s6": Format("a graph per line", read_graph6),
     ".smi": Format("a SMILES per line", read_smiles),
-    ".csv": Format("a column of SMILES", read_smiles_table),
+    ".csv": Format("a SMILES per line, or an edge and its graph", _read_csv),
 }
 
 #: By what a folder holds; a folder with none of these is in the TU format.
@@ -156,7 +161,7 @@ def iter_batches(
             raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
     if isinstance(source, Dataset):
         return _slices(source, batch_size)
-    if isinstance(source, GraphBatch) or is_one_graph(source):
+    if isinstance(source, GraphBatch) or is_one_graph(source) or is_edge_list(source):
         return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
     no_file = Limit(Path(os.devnull))  # what is in memory is not limited
     how = Reading(batch_size, None, None, no_file, bad)

@@ -291,7 +291,10 @@ def _target(column: Any, *, allow_missing: bool) -> NDArray[Any]:
         return target
     if column.null_count:
         nulls = column.is_null().to_numpy()
-        raise ValueError(f"graph {int(np.argmax(nulls))}: the target is null")
+        raise ValueError(
+            f'graph {int(np.argmax(nulls))}: the target is null; with errors="skip" a missing '
+            f"one is NaN, or None among texts"
+        )
     if pa.types.is_nested(column.type) and not pa.types.is_struct(column.type):
         rows = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
         lengths = compute.list_value_length(rows).to_numpy(zero_copy_only=False)

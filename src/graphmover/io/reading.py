@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, Literal, NamedTuple, Protocol
 
+from graphmover._utils.messages import counted
 from graphmover.graphs.columns import is_id
 from graphmover.io.limits import Limit
 
@@ -88,7 +89,7 @@ class BadGraphs:
         Raises the error if that is the policy. ``where`` is what it need not repeat.
         """
         if self.are_raised:
-            raise error
+            raise self.with_remedy(error)
         position = f"{self.file}:{position}" if self.file else position
         reason = str(error).removeprefix(f"{where}: ")[:_LONGEST_REASON]
         self.n_graphs += 1
@@ -96,6 +97,12 @@ class BadGraphs:
         if self._sink is not None:
             self._sink.append(Skipped(position, id, reason))
         return self._are_left_out
+
+    @staticmethod
+    def with_remedy(error: Exception) -> Exception:
+        """Return an error about one graph that says how to do without it."""
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        return kind(f'{error}; pass errors="skip" to leave out graphs that cannot be read')
 
     def warn(self) -> None:
         """Warn of bad graphs that nobody else has taken note of."""
@@ -106,7 +113,7 @@ class BadGraphs:
 
 def unread(n_graphs: int, *, are_left_out: bool) -> str:
     """Say how many graphs could not be read, and what became of them."""
-    graphs = "1 graph" if n_graphs == 1 else f"{n_graphs} graphs"
+    graphs = counted(n_graphs, "graph")
     have = "has" if n_graphs == 1 else "have"
     what = "left out" if are_left_out else "replaced by a graph without nodes"
     return f"{graphs} could not be read and {have} been {what}"
