@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
@@ -32,18 +31,18 @@ def digest_of_rows(path):
     return hashlib.sha256(b"\n".join(sorted(rows_of(path)))).hexdigest()
 
 
-class Watched(NamedTuple):
+class Watched(Task):
     """A task that notes each start of a unit, with the process, and takes its time."""
 
-    job: object
-    log: str
-    seconds: float = 0.0
+    def __init__(self, job, log, seconds):
+        super().__init__(job)
+        self.log, self.seconds = log, seconds
 
-    def __call__(self, unit, file):
+    def compute(self, unit, file):
         with open(self.log, "ab", buffering=0) as log:
             log.write(f"{unit.number} {os.getpid()}\n".encode())
         time.sleep(self.seconds)
-        return Task(self.job)(unit, file)
+        return super().compute(unit, file)
 
 
 class Watch:

@@ -195,6 +195,7 @@ ORDER = [
     "distributed.engines.protocol",
     "distributed.engines.serial",
     "distributed.engines.processes",
+    "distributed.engines.dask",
     "distributed.engines.choice",
     "distributed.driver",
     "distributed",

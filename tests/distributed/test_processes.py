@@ -12,6 +12,7 @@ from distributed_runs import Killer, Watch, digest_of_rows, rows_of
 import graphmover as gm
 from graphmover.distributed.driver import run
 from graphmover.distributed.engines.processes import Processes
+from graphmover.distributed.running import Task
 from graphmover.distributed.unit import Options
 
 N_UNITS = 60
@@ -40,18 +41,13 @@ def test_workers_killed_at_random_lose_no_row_and_double_none(model, source, exp
     assert not [name for name in os.listdir(tmp_path / "z") if name.startswith(".")]
 
 
-class Fatal:
+class Fatal(Task):
     """A task that ends its process."""
 
-    def __init__(self, job):
-        self.job = job
-
-    def __call__(self, unit, file):
+    def compute(self, unit, file):
         if unit.number == 1:
             os._exit(1)
-        from graphmover.distributed.running import Task
-
-        return Task(self.job)(unit, file)
+        return super().compute(unit, file)
 
 
 def test_a_unit_that_ends_every_worker_is_named(model, data, tmp_path, monkeypatch):

@@ -128,4 +128,5 @@ class Manifest(NamedTuple):
             max(_DIGITS, len(str(len(self.units) - 1))),
             batch_size,
             n_jobs,
+            __version__,
         )

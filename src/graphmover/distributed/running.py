@@ -10,9 +10,10 @@ from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from graphmover import __version__
 from graphmover.distributed.embedder import Embedder
 from graphmover.distributed.manifest import MODEL
-from graphmover.distributed.part import Footer, PartWriter
+from graphmover.distributed.part import Footer, PartWriter, sound_part
 from graphmover.distributed.source import opened_unit
 from graphmover.distributed.storage import Place
 from graphmover.distributed.unit import Job, SourceFile, Unit
@@ -37,20 +38,43 @@ class Done(NamedTuple):
     peak_bytes: int  # of memory, of the process so far
 
 
-class Task(NamedTuple):
-    """Computes and commits units; plain values, so that any engine can send it."""
+class Task:
+    """Computes and commits units; any engine can send it, for it holds plain values only."""
 
-    job: Job
+    def __init__(self, job: Job) -> None:
+        self.job = job
 
     def __call__(self, unit: Unit, file: SourceFile) -> Done:
-        """Compute the rows of a unit, and commit them as a part."""
+        """Compute the rows of a unit, and commit them as a part, unless that is done already.
+
+        It may be: a worker may be lost after the commit, before it could say so.
+        """
         started = time.perf_counter()
-        footer = run_unit(self.job, unit, file)
+        footer = committed(self.job, unit) or self.compute(unit, file)
         return Done(footer, _process(), time.perf_counter() - started, peak_bytes())
+
+    def compute(self, unit: Unit, file: SourceFile) -> Footer:
+        """Compute the rows of a unit, and commit them as a part."""
+        return run_unit(self.job, unit, file)
+
+
+def committed(job: Job, unit: Unit) -> Footer | None:
+    """Return the footer of the part of a unit if it is there, and of this run."""
+    folder, name = Place(job.folder), job.part_name(unit.number)
+    try:
+        footer = sound_part(folder, name, job.layout, verify=False)
+    except (FileNotFoundError, ValueError):
+        return None
+    return footer if (footer.run, footer.unit) == (job.run, unit.number) else None
 
 
 def run_unit(job: Job, unit: Unit, source: SourceFile) -> Footer:
     """Compute the rows of a unit, and commit them as a part."""
+    if job.version != __version__:
+        raise RuntimeError(
+            f"{_process()} has graphmover {__version__}, but the driver has {job.version}: install "
+            f"the same version on all workers"
+        )
     folder = Place(job.folder)
     skipped: list[Skipped] = []
     bad = job.options.bad_graphs(None if job.is_one_file else source.path, skipped)

@@ -65,6 +65,7 @@ class Job(NamedTuple):
     n_digits: int  # of the number in a part's name
     batch_size: int
     n_jobs: int
+    version: str  # of graphmover
 
     def part_name(self, unit: int) -> str:
         """Return the name of the file with the rows of a unit."""

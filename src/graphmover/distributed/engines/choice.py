@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphmover.distributed.engines.dask import Dask
 from graphmover.distributed.engines.processes import Processes
 from graphmover.distributed.engines.protocol import Engine
 from graphmover.distributed.engines.serial import Serial
@@ -12,6 +13,7 @@ from graphmover.distributed.engines.serial import Serial
 #: Each with the settings that it takes.
 ENGINES: dict[str, tuple[Callable[..., Engine], tuple[str, ...]]] = {
     "processes": (Processes, ("workers",)),
+    "dask": (Dask, ("client", "resources")),
     "serial": (Serial, ()),
 }
 

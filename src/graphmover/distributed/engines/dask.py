@@ -1,0 +1,132 @@
+"""Units on a Dask cluster.
+
+Units are independent, so Dask's own scheduler does everything: it gives a unit whose worker is lost
+to another one. A result stays with the worker that has it, and is computed again if that is lost
+before the client has fetched it. So units have none: what there is to tell goes to the client as an
+event, which precedes the news that the unit is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
+from graphmover.distributed.part import Footer
+from graphmover.distributed.running import Done
+from graphmover.io.chunks import library
+
+#: Units that the scheduler knows at a time: enough for thousands of workers.
+_WINDOW = 10_000
+
+_UNIT = Footer._fields.index("unit")
+
+
+class Dask:
+    """Runs units on a Dask cluster.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client, optional
+        By default the current one.
+    resources : dict, optional
+        What a unit takes of a worker, such as ``{"GPU": 1}``.
+    """
+
+    def __init__(self, client: Any = None, resources: dict[str, float] | None = None) -> None:
+        try:
+            from distributed import Client, get_client
+        except ImportError:
+            raise library("Dask", 'engine="dask"', "dask") from None
+        if client is None:
+            try:
+                client = get_client()
+            except ValueError:
+                raise ValueError(
+                    'engine="dask" needs a client: client = dask.distributed.Client(address), and '
+                    "pass client=client"
+                ) from None
+        if not isinstance(client, Client) or client.asynchronous:
+            raise TypeError(
+                f"client must be a dask.distributed.Client that is not asynchronous, got {client!r}"
+            )
+        self._client, self._resources = client, resources
+
+    def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
+        """Yield units as they are committed, in any order."""
+        from distributed import as_completed
+
+        waiting = iter(work)
+        topic = f"graphmover-{uuid4().hex}"
+        told: dict[int, Done] = {}  # by unit
+        of_future: dict[Any, Work] = {}
+        losses: dict[int, int] = {}
+
+        def hear(event: tuple[float, Any]) -> None:
+            footer, *rest = event[1]
+            told[footer[_UNIT]] = Done(Footer(*footer), *rest)
+
+        def submit(one: Work) -> Any:
+            number = one[0].number
+            future = self._client.submit(
+                _Call(task, one, topic),
+                key=f"{topic}-unit-{number}-{losses.get(number, 0)}",
+                resources=self._resources,
+                pure=False,
+            )
+            of_future[future] = one
+            return future
+
+        self._client.subscribe_topic(topic, hear)
+        try:
+            running = as_completed(map(submit, islice(waiting, _WINDOW)))
+            for future in running:
+                unit, file = one = of_future.pop(future)
+                is_lost = self._is_lost(future)
+                future.release()
+                if not is_lost:
+                    for following in islice(waiting, 1):
+                        running.add(submit(following))
+                    yield told.pop(unit.number)
+                    continue
+                losses[unit.number] = losses.get(unit.number, 0) + 1
+                if losses[unit.number] >= MOST_LOSSES:
+                    raise lost_too_often(unit, file)
+                running.add(submit(one))
+        finally:
+            with suppress(Exception):  # of a cluster that is gone
+                self._client.unsubscribe_topic(topic)
+                self._client.cancel(list(of_future), force=True)
+
+    def _is_lost(self, future: Any) -> bool:
+        """Return whether a unit has lost too many workers for Dask; raise its error."""
+        from distributed import KilledWorker
+
+        if future.status == "finished":
+            return False
+        if future.status != "error":
+            raise ConnectionError(
+                f"the connection to the Dask scheduler {self._client.scheduler.address} is lost: "
+                f"what is done is kept, and the same call resumes"
+            )
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            return True
+        raise error
+
+
+class _Call(NamedTuple):
+    """A unit and what to do with it: one object, so that Dask does not look into it."""
+
+    task: Runs
+    work: Work
+    topic: str
+
+    def __call__(self) -> None:
+        from distributed import get_worker
+
+        footer, *rest = self.task(*self.work)
+        get_worker().log_event(self.topic, [list(footer), *rest])
