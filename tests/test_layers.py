@@ -196,6 +196,7 @@ ORDER = [
     "distributed.engines.serial",
     "distributed.engines.processes",
     "distributed.engines.dask",
+    "distributed.engines.ray",
     "distributed.engines.choice",
     "distributed.driver",
     "distributed",

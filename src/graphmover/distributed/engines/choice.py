@@ -8,12 +8,14 @@ from typing import Any
 from graphmover.distributed.engines.dask import Dask
 from graphmover.distributed.engines.processes import Processes
 from graphmover.distributed.engines.protocol import Engine
+from graphmover.distributed.engines.ray import Ray
 from graphmover.distributed.engines.serial import Serial
 
 #: Each with the settings that it takes.
 ENGINES: dict[str, tuple[Callable[..., Engine], tuple[str, ...]]] = {
     "processes": (Processes, ("workers",)),
     "dask": (Dask, ("client", "resources")),
+    "ray": (Ray, ("workers", "num_gpus")),
     "serial": (Serial, ()),
 }
 

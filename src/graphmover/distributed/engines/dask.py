@@ -82,7 +82,8 @@ class Dask:
 
         self._client.subscribe_topic(topic, hear)
         try:
-            running = as_completed(map(submit, islice(waiting, _WINDOW)))
+            first = map(submit, islice(waiting, _WINDOW))
+            running = as_completed(first, loop=self._client.loop)
             for future in running:
                 unit, file = one = of_future.pop(future)
                 is_lost = self._is_lost(future)

@@ -1,0 +1,98 @@
+"""Units on a Ray cluster: actors that hold the model, each with one unit at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from graphmover._utils.checks import require_integer
+from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
+from graphmover.distributed.running import Done
+from graphmover.io.chunks import library
+
+
+class Ray:
+    """Runs units on a Ray cluster; `ray.init` connects to it, and starts one here if need be.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Actors; by default as many as the cluster has cores, or room for ``num_gpus`` each. Those
+        for which there is no room yet wait for it, as on a cluster that grows.
+    num_gpus : float
+        What an actor takes.
+    """
+
+    def __init__(self, workers: int | None = None, num_gpus: float = 0) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise library("Ray", 'engine="ray"', "ray") from None
+        if workers is not None:
+            require_integer("workers", workers, least=1)
+        self._workers, self._num_gpus = workers, num_gpus
+        if not ray.is_initialized():
+            ray.init(include_dashboard=False, log_to_driver=False)
+
+    def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
+        """Yield units as they are committed, in any order."""
+        import ray
+
+        waiting = deque(work)
+        losses: dict[int, int] = {}
+        running: dict[Any, tuple[Any, Work]] = {}  # actor and unit of each result to come
+        sent = ray.put(task)  # once, and not with each actor
+        kind = ray.remote(num_cpus=1, num_gpus=self._num_gpus)(_Worker)
+
+        def give(actor: Any) -> None:
+            if waiting:
+                one = waiting.popleft()
+                running[actor.run.remote(*one)] = actor, one
+
+        actors = [kind.remote(sent) for _ in range(min(self._n_workers(), len(work)))]
+        try:
+            for actor in actors:
+                give(actor)
+            while running:
+                (ready,), _ = ray.wait(list(running))
+                actor, (unit, file) = running.pop(ready)
+                try:
+                    done: Done = ray.get(ready)
+                except ray.exceptions.RayActorError:
+                    losses[unit.number] = losses.get(unit.number, 0) + 1
+                    if losses[unit.number] >= MOST_LOSSES:
+                        raise lost_too_often(unit, file) from None
+                    waiting.appendleft((unit, file))
+                    actors.remove(actor)
+                    actors.append(kind.remote(sent))
+                    give(actors[-1])
+                    continue
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from error
+                give(actor)
+                yield done
+        finally:
+            for actor in actors:
+                ray.kill(actor)
+
+    def _n_workers(self) -> int:
+        import ray
+
+        if self._workers is not None:
+            return self._workers
+        there = ray.cluster_resources()
+        if self._num_gpus:
+            return max(1, int(there.get("GPU", 0) / self._num_gpus))
+        return max(1, int(there.get("CPU", 1)))
+
+
+class _Worker:
+    """An actor; its process loads the model with its first unit."""
+
+    def __init__(self, task: Runs) -> None:
+        self._task = task
+
+    def run(self, *work: Any) -> Done:
+        """Compute and commit a unit."""
+        return self._task(*work)

@@ -1,0 +1,194 @@
+"""SMILES and JSON lines by byte ranges, bad rows, and other file systems."""
+
+import csv
+import random
+
+import pyarrow.parquet as pq
+import pytest
+from distributed_runs import rows_of
+
+import graphmover as gm
+from graphmover.distributed.lease import only_driver_of
+from graphmover.distributed.source import cut_source
+from graphmover.distributed.storage import Place
+from graphmover.distributed.unit import Options
+
+pytest.importorskip("rdkit")
+fsspec = pytest.importorskip("fsspec")
+
+MOLECULES = ["CCO", "c1ccccc1", "CC(=O)O", "C#N", "CCCC", "c1ccncc1O", "CCl", "C1CC1", "O=C=O"]
+
+
+def transform_to(model, source, folder, **options):
+    options = {"engine": "serial", "unit_rows": 4, **options}
+    return gm.distributed.transform_to(model, source, folder, **options)
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return gm.RandomGraphEmbedding(6, random_state=0).fit(gm.as_graph_batch(MOLECULES))
+
+
+def compared(model, source, folder, **options):
+    """One process and units give the same rows, and list the same graphs as bad."""
+    one = folder / "one.parquet"
+    model.transform_to(source, one, overwrite=True, **options)
+    written = transform_to(model, source, folder / "z", overwrite=True, **options)
+    assert rows_of(folder / "z") == rows_of(one)
+    if options.get("errors", "raise") != "raise":
+        own, listed = folder / "z" / "_skipped.csv", folder / "one.parquet.skipped.csv"
+        assert own.read_bytes() == listed.read_bytes()
+    return written
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("titles", ["", " {0}", " m-{0}", "\ttitle {0} of many words"])
+def test_smiles_by_byte_ranges(molecules, tmp_path, titles, ends):
+    rng = random.Random(0)
+    lines = [rng.choice(MOLECULES) + titles.format(7 * i) for i in range(30)]
+    lines[11:11] = ["", "   "]
+    (tmp_path / "a.smi").write_bytes(b"\xef\xbb\xbf" + ends.join(lines).encode())
+    written = compared(molecules, tmp_path / "a.smi", tmp_path)
+    assert (written.n_rows, written.n_units) == (30, 8)
+
+
+def test_ids_of_several_files_are_of_one_kind(molecules, tmp_path):
+    (tmp_path / "1.smi").write_text("CCO 1\nC#N 2\n")
+    (tmp_path / "2.smi").write_text("CCO a\nC#N\n")
+    (tmp_path / "10.smi").write_text("CCO\nC#N\n")
+    compared(molecules, tmp_path / "*.smi", tmp_path)
+    ids = pq.read_table(tmp_path / "z")["id"].to_pylist()
+    assert ids == ["1", "2", "a", None, None, None]
+
+
+@pytest.mark.parametrize("errors", ["skip", "empty"])
+@pytest.mark.filterwarnings("ignore:.* could not be read", "ignore:.*have no nodes")
+def test_bad_molecules_are_listed_with_their_lines(molecules, tmp_path, errors):
+    lines = [f"{MOLECULES[i % 9]} m{i}" for i in range(20)]
+    for place in (0, 5, 6, 7, 8, 19):
+        lines[place] = f"nonsense bad{place}"
+    lines[3] = ""
+    (tmp_path / "a.smi").write_text("\n".join(lines))
+    written = compared(molecules, tmp_path / "a.smi", tmp_path, errors=errors)
+    assert written.n_skipped == 6
+    with open(tmp_path / "z" / "_skipped.csv", newline="") as file:
+        listed = list(csv.DictReader(file))
+    assert [row["position"] for row in listed] == ["1", "6", "7", "8", "9", "20"]
+    with pytest.raises(ValueError, match=r"a\.smi, line 1: RDKit cannot read"):
+        transform_to(molecules, tmp_path / "a.smi", tmp_path / "y")
+    (tmp_path / "b.smi").write_text("CCO\nnonsense\n")
+    compared(molecules, tmp_path / "*.smi", tmp_path, errors=errors)
+
+
+def test_a_unit_without_a_good_row_is_an_empty_part(molecules, tmp_path):
+    (tmp_path / "a.smi").write_text("CCO\n" * 4 + "nonsense\n" * 4 + "CCO\n" * 2)
+    with pytest.warns(UserWarning, match=r"4 graphs could not be read.*see .*z/_skipped\.csv"):
+        written = transform_to(molecules, tmp_path / "a.smi", tmp_path / "z", errors="skip")
+    assert (written.n_rows, written.n_units, written.n_skipped) == (6, 3, 4)
+    with pytest.warns(UserWarning, match="4 graphs could not be read"):
+        again = transform_to(molecules, tmp_path / "a.smi", tmp_path / "z", errors="skip")
+    assert (again.n_rows, again.n_computed, again.n_skipped) == (6, 0, 4)
+
+
+def test_json_lines_by_byte_ranges(model, data, tmp_path):
+    gm.write_graphs(data[:30], tmp_path / "a.jsonl")
+    written = compared(model, tmp_path / "a.jsonl", tmp_path)
+    assert (written.n_rows, written.n_units) == (30, 8)
+
+
+@pytest.mark.filterwarnings("ignore:.* could not be read", "ignore:.*have no nodes")
+def test_bad_json_lines_are_listed(model, data, tmp_path):
+    gm.write_graphs(data[:12], tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    lines[5:7] = ["{}", "", "nonsense"]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    assert compared(model, tmp_path / "a.jsonl", tmp_path, errors="skip").n_skipped == 2
+    transform_to(model, tmp_path / "a.jsonl", tmp_path / "y", errors="empty")
+    found = pq.read_table(tmp_path / "y")
+    targets = data.target[:12].tolist()
+    targets[5:7] = [None, None]  # integers stay integers, where one process writes NaN
+    assert found["target"].to_pylist() == targets
+    assert found["id"].to_pylist() == [*range(1000, 1005), None, None, *range(1007, 1012)]
+
+
+def test_json_ids_that_turn_out_to_be_text_are_an_error(model, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("graphmover.distributed.line_units._FIRST", 2)
+    gm.write_graphs(data[:6], tmp_path / "a.jsonl")
+    text = (tmp_path / "a.jsonl").read_text().replace('"id": 1005', '"id": "five"')
+    (tmp_path / "a.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=r"an id is of another type .*graphmover convert"):
+        transform_to(model, tmp_path / "a.jsonl", tmp_path / "z")
+
+
+def test_a_cut_is_the_same_every_time_and_covers_every_byte(molecules, tmp_path):
+    rng = random.Random(1)
+    lines = [rng.choice([*MOLECULES, "", " "]) + rng.choice(["\n", "\r\n"]) for _ in range(500)]
+    (tmp_path / "a.smi").write_text("".join(lines), newline="")
+    for unit_rows in (1, 7, 100, 1000):
+        units = cut_source(tmp_path / "a.smi", Options(), unit_rows).units
+        assert units == cut_source(tmp_path / "a.smi", Options(), unit_rows).units
+        ends = [0, *(unit.stop for unit in units)]
+        assert [unit.start for unit in units] == ends[:-1]
+        assert ends[-1] == (tmp_path / "a.smi").stat().st_size
+        assert sum(unit.rows for unit in units) == sum(bool(line.strip()) for line in lines)
+
+
+# Other file systems
+
+
+@pytest.fixture
+def memory(data):
+    """Graphs in fsspec's memory, in a folder."""
+    system = fsspec.filesystem("memory")
+    system.makedirs("/graphs", exist_ok=True)
+    yield system
+    for name in list(system.store):
+        del system.store[name]
+    system.pseudo_dirs[:] = [""]
+
+
+@pytest.mark.parametrize("pattern", ["memory://graphs", "memory://graphs/*.parquet"])
+def test_fsspec(model, data, source, expected, memory, pattern, tmp_path):
+    for name in ("2.parquet", "10.parquet"):
+        memory.pipe(f"/graphs/{name}", (source / name).read_bytes())
+    written = transform_to(model, pattern, "memory://vectors")
+    assert written.n_rows == 240
+    memory.get("/vectors", str(tmp_path / "z"), recursive=True)
+    assert rows_of(tmp_path / "z") == rows_of(expected)
+    memory.rm("/vectors/part-000003.parquet")
+    memory.pipe("/vectors/part-000004.parquet", b"damaged")
+    assert transform_to(model, pattern, "memory://vectors").n_computed == 2
+    names = {name.rpartition("/")[2] for name in memory.ls("/vectors", detail=False)}
+    assert {"_SUCCESS", "_manifest.json", "_model.npz"} < names
+    assert all(
+        name in ("_SUCCESS", "_manifest.json", "_model.npz") or name[:5] == "part-"
+        for name in names
+    )
+
+
+def test_uris_of_local_files(model, source, expected, tmp_path):
+    uri = f"file://{source}/*.parquet"
+    written = transform_to(model, uri, f"file://{tmp_path}/z", engine="processes", workers=1)
+    assert written.n_rows == 240
+    assert rows_of(tmp_path / "z") == rows_of(expected)
+
+
+def test_unknown_file_systems_are_named(model, source, tmp_path):
+    with pytest.raises(ValueError, match=r"nonsense://z.*nonsense"):
+        transform_to(model, source, "nonsense://z")
+
+
+def test_smiles_in_memory(molecules, memory, tmp_path):
+    memory.pipe("/graphs/a.smi", b"CCO 1\nC#N 2\n" * 5)
+    assert transform_to(molecules, "memory://graphs/a.smi", "memory://z").n_rows == 10
+
+
+def test_a_second_driver_elsewhere_is_refused(model, source, memory, monkeypatch):
+    with (
+        only_driver_of(Place("memory://vectors")),
+        pytest.raises(ValueError, match=r"another process is writing memory://vectors: process"),
+    ):
+        transform_to(model, source / "2.parquet", "memory://vectors")
+    with only_driver_of(Place("memory://vectors")):
+        monkeypatch.setattr("graphmover.distributed.lease.GONE", 0.0)
+        transform_to(model, source / "2.parquet", "memory://vectors")  # the other counts as gone
