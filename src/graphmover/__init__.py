@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from graphmover.nodes.embed import embed_nodes
     from graphmover.nodes.embeddings import NodeEmbeddings
     from graphmover.nodes.labels import wl_labels
+    from graphmover.page.report import report
     from graphmover.random_graphs import sample_random_graphs
     from graphmover.sizes import GraphSizes
     from graphmover.theory import random_graphs_needed
@@ -58,6 +59,7 @@ __all__ = [
     "make_graph_families",
     "random_graphs_needed",
     "read_graphs",
+    "report",
     "sample_random_graphs",
     "transport_plan",
     "wl_labels",
@@ -89,6 +91,7 @@ _HOME = {
     "make_graph_families": "datasets.families",
     "random_graphs_needed": "theory",
     "read_graphs": "io.formats",
+    "report": "page.report",
     "sample_random_graphs": "random_graphs",
     "transport_plan": "transport",
     "wl_labels": "nodes.labels",

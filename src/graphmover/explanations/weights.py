@@ -162,6 +162,27 @@ class AnchorWeights:
             raise ValueError("no random graph is known to come from a training graph")
         return draw_anchors(pictures, title=f"speaks for {chosen}", molecules=molecules)
 
+    def best(self, target: Any, n: int, only: NDArray[np.bool_]) -> list[dict[str, Any]]:
+        """Return the anchors that speak most for a class, of some training graphs, as plain values.
+
+        Parameters
+        ----------
+        target : one of `targets`
+        n : int
+            How many at most.
+        only : ndarray of bool
+            Which training graphs count.
+        """
+        row = self.targets.index(target)
+        found: list[dict[str, Any]] = []
+        for place in self._best(row).tolist():
+            graph, nodes = _source(self._columns[place])
+            if len(found) < n and graph is not None and only[graph]:
+                value = float(self.importance[row, place])
+                name = self._columns[place].name
+                found.append({"graph": graph, "nodes": nodes, "importance": value, "column": name})
+        return found
+
     def _best(self, row: int) -> NDArray[np.int64]:
         order: NDArray[np.int64] = np.argsort(-self.importance[row], kind="stable")
         return order
@@ -248,6 +269,15 @@ def explain_weights(model: Any, training_graphs: Any = None) -> AnchorWeights:
                 vectors = step.transform(vectors)
         importance = weights * np.std(np.asarray(vectors), axis=0)
     return AnchorWeights(targets, weights, importance, columns, batch)
+
+
+def weights_of(
+    transformer: Any, head: Any, training_graphs: GraphBatch, vectors: Floats
+) -> AnchorWeights:
+    """Return what `explain_weights` does of a fitted transformer and head, vectors at hand."""
+    targets, weights = _coefficients(head)
+    importance = weights * np.std(vectors, axis=0)
+    return AnchorWeights(targets, weights, importance, _columns_of(transformer), training_graphs)
 
 
 def _columns_of(transformer: Any) -> list[Column]:

@@ -1,0 +1,204 @@
+"""The charts of a page, by Bokeh, as JSON for its own library in the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover.evaluation.target import Target
+
+Floats = NDArray[np.float64]
+
+#: Okabe and Ito's colours, which colour-blind people can tell apart, without black.
+_CLASSES = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#b8a800"]
+
+#: A class name on an axis has at most this many characters.
+_MOST_CHARACTERS = 24
+
+#: More classes make no readable confusion matrix or legend.
+MOST_CLASSES = 30
+
+
+def bokeh_library() -> list[str]:
+    """Return the sources of Bokeh's library."""
+    _require_bokeh()
+    from bokeh.resources import Resources
+
+    return list(Resources(mode="inline", components=["bokeh"], minified=True).js_raw)
+
+
+def _require_bokeh() -> None:
+    try:
+        import bokeh  # noqa: F401
+    except ImportError:
+        raise ImportError("a report needs Bokeh: pip install 'graphmover[report]'") from None
+
+
+def colours_of(target: Target | None) -> tuple[list[str], NDArray[Any] | None]:
+    """Return a palette, and for each graph the number of its colour; None: all are alike."""
+    from bokeh.palettes import Turbo256, Viridis256
+
+    if target is None:
+        return [_CLASSES[0]], None
+    if len(target.classes):
+        n_classes = len(target.classes)
+        palette = _CLASSES[:n_classes]
+        if n_classes > len(_CLASSES):
+            places = np.linspace(12, 243, n_classes).astype(int)
+            palette = [Turbo256[place] for place in places]
+        return palette, target.values
+    palette = list(Viridis256[20:250])
+    low, high = float(target.values.min()), float(target.values.max())
+    shares = (target.values - low) / (high - low or 1.0)
+    return palette, np.rint(shares * (len(palette) - 1)).astype(np.int64)
+
+
+def map_chart(places: Floats, target: Target | None) -> Any:
+    """Return the map: a point per graph."""
+    from bokeh.models import ColumnDataSource, HoverTool, TapTool
+
+    palette, codes = colours_of(target)
+    columns = {"x": places[:, 0].astype(np.float32), "y": places[:, 1].astype(np.float32)}
+    colour: Any = palette[0]
+    if codes is not None:
+        from bokeh.transform import linear_cmap
+
+        # One number per point: 20,000 colours in words would take a megabyte.
+        columns["colour"] = codes.astype(np.float32)
+        colour = linear_cmap("colour", palette, -0.5, len(palette) - 0.5)
+    source = ColumnDataSource(columns, name="map-source")
+    figure = _figure(height=520, tools="pan,wheel_zoom,box_zoom,reset,save")
+    points = figure.scatter(
+        "x",
+        "y",
+        source=source,
+        size=float(np.clip(160 / np.sqrt(len(places)), 4, 10)),
+        color=colour,
+        alpha=0.75,
+        line_color=None,
+        nonselection_alpha=0.45,
+        nonselection_color=colour,
+        nonselection_line_color=None,
+        selection_color=colour,
+        selection_line_color="#e0243a",
+        selection_line_width=3,
+        selection_alpha=1.0,
+    )
+    figure.add_tools(HoverTool(renderers=[points], tooltips=None), TapTool(renderers=[points]))
+    figure.toolbar.active_scroll = figure.select_one({"type": _wheel_zoom()})
+    figure.axis.visible = False
+    figure.grid.visible = False
+    return figure
+
+
+def _wheel_zoom() -> Any:
+    from bokeh.models import WheelZoomTool
+
+    return WheelZoomTool
+
+
+def bars(title: str, counts: dict[str, int]) -> Any:
+    """Return horizontal or vertical bars, as there is room for names."""
+    names = _distinct(list(counts))
+    across = len(names) > 12 or max(map(len, names), default=0) > 10
+    values = list(counts.values())
+    if across:
+        height = max(120, 22 * len(names) + 60)
+        figure = _figure(title=title, height=height, y_range=names[::-1], tools="")
+        figure.hbar(y=names, right=values, height=0.75, color=_CLASSES[0])
+        figure.x_range.start = 0
+        figure.ygrid.visible = False
+    else:
+        figure = _figure(title=title, height=230, x_range=names, tools="")
+        figure.vbar(x=names, top=values, width=0.8, color=_CLASSES[0])
+        figure.y_range.start = 0
+        figure.xgrid.visible = False
+    return figure
+
+
+def confusion_chart(target: Target, predicted: NDArray[Any]) -> Any:
+    """Return the confusion matrix: rows are classes, columns what was predicted."""
+    n_classes = len(target.classes)
+    counts = np.zeros((n_classes, n_classes), np.int64)
+    np.add.at(counts, (target.values, predicted), 1)
+    names = _distinct([str(name) for name in target.classes.tolist()])
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows, columns = np.indices(counts.shape).reshape(2, -1)
+    figure = _figure(
+        title="Confusion matrix: graphs, and shares of a class as shades",
+        height=max(240, 34 * n_classes + 110),
+        x_range=names,
+        y_range=names[::-1],
+        tools="",
+    )
+    figure.xaxis.axis_label, figure.yaxis.axis_label = "predicted", "target"
+    figure.xaxis.major_label_orientation = 0.8 if n_classes > 4 else "horizontal"
+    figure.grid.visible = False
+    places = {"x": [names[c] for c in columns], "y": [names[r] for r in rows]}
+    flat = shares[rows, columns]
+    figure.rect(**places, width=0.97, height=0.95, color=_CLASSES[0], alpha=0.08 + 0.85 * flat)
+    figure.text(
+        **places,
+        text=[f"{count:,}" if count else "" for count in counts[rows, columns]],
+        text_align="center",
+        text_baseline="middle",
+        text_font_size="12px",
+        text_color=["#ffffff" if share > 0.45 else "#7d8790" for share in flat],
+    )
+    return figure
+
+
+def residual_chart(target: Target, predicted: Floats) -> Any:
+    """Return predicted against true values, with the diagonal on which they are equal."""
+    from bokeh.models import Slope
+
+    figure = _figure(title="Predicted and true values", height=380, tools="pan,wheel_zoom,reset")
+    figure.scatter(
+        target.values.astype(np.float32),
+        predicted.astype(np.float32),
+        size=5,
+        color=_CLASSES[0],
+        alpha=0.5,
+        line_color=None,
+    )
+    figure.add_layout(Slope(gradient=1, y_intercept=0, line_color="#e0243a", line_dash="dashed"))
+    figure.xaxis.axis_label, figure.yaxis.axis_label = "target", "predicted"
+    return figure
+
+
+def residual_histogram(errors: Floats) -> Any:
+    """Return how often predictions miss by how much."""
+    counts, edges = np.histogram(errors, bins="auto" if len(errors) < 1000 else 40)
+    figure = _figure(title="Residuals: predicted less true", height=230, tools="")
+    figure.quad(left=edges[:-1], right=edges[1:], bottom=0, top=counts, color=_CLASSES[0])
+    figure.y_range.start = 0
+    return figure
+
+
+def _figure(**options: Any) -> Any:
+    from bokeh.plotting import figure
+
+    made = figure(sizing_mode="stretch_width", **options)
+    made.toolbar.logo = None
+    if not options.get("tools"):
+        made.toolbar_location = None
+    title: Any = made.title
+    title.text_font_size = "13px"
+    made.background_fill_color = made.border_fill_color = None
+    return made
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Return short names of which no two are the same, and none is empty."""
+    seen: set[str] = set()
+    short = []
+    for name in names:
+        cut = name if len(name) <= _MOST_CHARACTERS else name[: _MOST_CHARACTERS - 1] + "…"
+        unique, copy = cut or "(empty)", 2
+        while unique in seen:
+            unique, copy = f"{cut} ({copy})", copy + 1
+        seen.add(unique)
+        short.append(unique)
+    return short
