@@ -1,7 +1,9 @@
-"""Make the pictures of docs/explain.md."""
+"""Make the pictures of docs/explain.md and docs/report.md; needs MUTAG, Playwright and Chromium."""
 
+import shutil
 from pathlib import Path
 
+from playwright.sync_api import sync_playwright
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -19,3 +21,16 @@ model = make_pipeline(gm.GraphVectorizer(128, random_state=0), LogisticRegressio
 model.fit(data.graphs, data.target)
 found = gm.explain_weights(model, data.graphs)
 found.plot(1, molecules=False).savefig(HERE / "anchors.png", dpi=70)
+
+gm.report(data, HERE / "report.html", overwrite=True, n_jobs=-1)
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(
+        executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+    )
+    page = browser.new_page(viewport={"width": 1100, "height": 700})
+    page.goto((HERE / "report.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.locator("#map").scroll_into_view_if_needed()
+    page.evaluate("document.getElementById('map').scrollIntoView()")
+    page.screenshot(path=HERE / "report.png")
+(HERE / "report.html").unlink()

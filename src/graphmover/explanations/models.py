@@ -28,6 +28,8 @@ def to_random_graphs(model: Any, view: str | None = None) -> DistancesToRandomGr
         check_is_fitted(model)
     if isinstance(model, RandomGraphDistances):
         model = model._embedding
+    elif isinstance(getattr(model, "embedding_", None), RandomGraphEmbedding):
+        model = model.embedding_  # NearestGraphs
     if isinstance(model, GraphVectorizer):
         model = _view_of(model, view)
     elif view is not None:

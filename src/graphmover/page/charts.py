@@ -11,8 +11,8 @@ from graphmover.evaluation.target import Target
 
 Floats = NDArray[np.float64]
 
-#: Okabe and Ito's colours, which colour-blind people can tell apart, without black.
-_CLASSES = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#b8a800"]
+#: Nearly Okabe and Ito's colours, which colour-blind people can tell apart: no black, lighter blue.
+_CLASSES = ["#2f86c9", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#b8a800"]
 
 #: A class name on an axis has at most this many characters.
 _MOST_CHARACTERS = 24
@@ -76,9 +76,9 @@ def map_chart(places: Floats, target: Target | None) -> Any:
         source=source,
         size=float(np.clip(160 / np.sqrt(len(places)), 4, 10)),
         color=colour,
-        alpha=0.75,
+        alpha=0.85,
         line_color=None,
-        nonselection_alpha=0.45,
+        nonselection_alpha=0.7,
         nonselection_color=colour,
         nonselection_line_color=None,
         selection_color=colour,

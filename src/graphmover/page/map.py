@@ -12,6 +12,9 @@ Floats = NDArray[np.float64]
 #: "auto" uses t-SNE for at most this many graphs.
 _MOST_FOR_TSNE = 5_000
 
+#: Vectors that differ by less than this are the same.
+_NO_SPREAD = 1e-9
+
 #: With fewer graphs, t-SNE uses one thread.
 _WORTH_THREADS = 2_000
 
@@ -24,12 +27,15 @@ def placed(vectors: Floats, method: str, seed: int, n_jobs: int | None) -> tuple
     from sklearn.decomposition import PCA
 
     n_graphs, n_columns = vectors.shape
+    if n_graphs < 3 or np.ptp(vectors, axis=0).max() < _NO_SPREAD:
+        line = np.column_stack([np.arange(n_graphs, dtype=np.float64), np.zeros(n_graphs)])
+        return line, "The graphs are too few, or too much alike, for a map: they stand in a line."
     wanted = min(_COMPONENTS, n_graphs, n_columns)
     pca = PCA(wanted, random_state=seed, svd_solver="randomized" if n_graphs > 500 else "auto")
     reduced = pca.fit_transform(vectors)
     if method == "auto":
         method = "tsne" if 10 <= n_graphs <= _MOST_FOR_TSNE else "pca"
-    if method == "pca" or n_graphs < 4:
+    if method == "pca":
         places = np.zeros((n_graphs, 2))
         places[:, : min(2, wanted)] = reduced[:, :2]
         share = pca.explained_variance_ratio_[:2].sum()

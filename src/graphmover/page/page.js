@@ -70,17 +70,24 @@
 
   function draw(index, colours, title) {
     const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "-22 -22 299 299");
     svg.setAttribute("class", "drawing");
     svg.setAttribute("role", "img");
     shape(svg, "title", {}, title);
     const graph = graphAt(index);
     if (!graph.n) {
-      shape(svg, "text", { x: 127, y: 127, "font-size": 17 },
+      svg.setAttribute("viewBox", "0 67 255 120");
+      shape(svg, "text", { class: "words", x: 127, y: 127, "font-size": 17 },
         data.sizes[2 * index] ? `${data.sizes[2 * index]} nodes, not drawn` : "no nodes");
       return svg;
     }
     const { xy } = graph;
+    let low = 255, high = 0;
+    for (let i = 0; i < graph.n; i++) {
+      low = Math.min(low, 255 - xy[2 * i + 1]);
+      high = Math.max(high, 255 - xy[2 * i + 1]);
+    }
+    const margin = 22 + Math.max(0, (80 - (high - low)) / 2);
+    svg.setAttribute("viewBox", `-22 ${low - margin} 299 ${high - low + 2 * margin}`);
     const radius = Math.max(2.5, Math.min(13, 70 / Math.sqrt(graph.n) ** 1.15));
     for (let e = 0; e < graph.orders.length; e++) {
       const u = graph.edges[2 * e], v = graph.edges[2 * e + 1];
@@ -133,6 +140,7 @@
   function show(index, { fromMap = false } = {}) {
     if (!(index >= 0 && index < meta.n_graphs)) return;
     selected = index;
+    byId("map-status").textContent = "";
     byId("which").value = meta.ids && meta.ids[index] !== null ? String(meta.ids[index]) : String(index);
     const box = byId("graph");
     box.replaceChildren(make("p", { class: "name" }, nameOf(index)));
@@ -140,14 +148,14 @@
     const pair = make("div", { class: "pair" }, draw(index, null, nameOf(index)));
     box.append(pair);
     const k = meta.n_neighbors, list = make("div", { class: "list" });
-    const words = make("p", { class: "muted", "aria-live": "polite" });
+    const words = make("p", { class: "muted" });
     const buttons = [];
     for (let place = 0; place < k; place++) {
       const other = data.neighbours[index * k + place];
       if (other < 0) continue;
       const distance = data.distances[index * k + place];
       const button = make("button", { type: "button", "aria-pressed": "false" },
-        draw(other, null, nameOf(other)), nameOf(other), make("br"), number(distance));
+        draw(other, null, nameOf(other)), make("span", {}, nameOf(other)), make("span", {}, number(distance)));
       button.addEventListener("click", () => {
         buttons.forEach((b) => b.setAttribute("aria-pressed", String(b === button)));
         align(index, place, other, pair, words);
@@ -160,7 +168,6 @@
     if (buttons.length) buttons[0].click();
     if (!fromMap && mapSource) {
       mapSource.selected.indices = [index];
-      window.chartsReady && byId("map-status") && (byId("map-status").textContent = `${nameOf(index)} is selected`);
     }
   }
 
@@ -304,7 +311,6 @@
   }
   anchors();
   await charts();
-  window.chartsReady = true;
   show(meta.first);
   document.documentElement.dataset.ready = "true";
 })();

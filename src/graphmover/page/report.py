@@ -233,8 +233,6 @@ def _read(source: Any, y: Any, max_graphs: int, seed: int, reading: dict[str, An
         target = encoded_target(_named(dataset), len(dataset), 2)
     except ValueError as error:
         return _Data(dataset, n_all, None, f"Nothing is predicted: {error}.")
-    if len(target.classes) == 1:
-        return _Data(dataset, n_all, None, "All graphs have the same target: nothing to predict.")
     return _Data(dataset, n_all, target, "")
 
 
