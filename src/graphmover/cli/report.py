@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.options import Components, Force, Jobs, Seed, Source, reads_graphs
-from graphmover.cli.words import checking_options, counted
+from graphmover.cli.words import checking_options
 
 
 class Map(StrEnum):
@@ -51,7 +52,6 @@ def report(
     What it holds, a map of all graphs with drawings and nearest graphs, how well the target is
     predicted, and which random graphs matter. The page needs no network.
     """
-    from graphmover._utils.messages import logger
     from graphmover.page.report import report as write_report
     from graphmover.page.report import require_page_name
 
