@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "download_all_examples": False,
     "show_memory": False,
+    "capture_repr": (),
     "show_signature": False,
     "remove_config_comments": True,
     "image_scrapers": ("matplotlib",),
@@ -87,4 +88,5 @@ html_context = {"default_mode": "auto"}
 def setup(app):
     """Let pages of the repository read as pages of the site."""
     app.connect("source-read", site_pages.on_source_read)
+    app.connect("autodoc-process-docstring", site_reference.on_docstring, priority=400)
     app.connect("autodoc-skip-member", site_reference.on_skip_member)

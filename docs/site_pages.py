@@ -18,8 +18,11 @@ BESIDE = {
 def on_source_read(app, page, source):
     """Fill in the lists of pages, and point links to pages of the site."""
     text = re.sub(r"^( +)@pages (.+)$", _pages, source[0], flags=re.MULTILINE)
+    if text != source[0]:
+        app.env.note_dependency(str(DOCS / "README.md"))
     shown = re.fullmatch(r"@file (.+)\n", text)
     if shown:
+        app.env.note_dependency(str(DOCS.parent / shown[1]))
         source[0] = _links((DOCS.parent / shown[1]).read_text(), folder=Path(), page=page)
     else:
         source[0] = _links(text, folder=DOCS.name / Path(page).parent, page=page)

@@ -1,5 +1,6 @@
 """The pages of the API reference: every public name, in groups."""
 
+import re
 from pathlib import Path
 
 import graphmover
@@ -19,6 +20,13 @@ GROUPS = {
         "RandomGraphDistances",
         "DistanceFeatures",
         "GraphSizes",
+    ],
+    "Search and explanations": [
+        "NearestGraphs",
+        "explain",
+        "Alignment",
+        "explain_weights",
+        "AnchorWeights",
     ],
     "Graphs": ["Graph", "GraphBatch", "Dataset", "as_graph_batch", "from_edge_list"],
     "Files and data sets": [
@@ -58,6 +66,15 @@ def on_skip_member(app, what, name, member, skip, options):
     """Leave out what scikit-learn and NumPy have documented: `get_params`, `set_output` ..."""
     home = getattr(member, "__module__", None) or ""
     return True if home.split(".")[0] in {"sklearn", "numpy"} else None
+
+
+def on_docstring(app, what, name, obj, options, lines):
+    """Let names of fitted attributes, such as gamma_, stand without quotes: no links are meant."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = line.split("`")
+            parts[::2] = [re.sub(r"(\w[a-z0-9])_(?!\w)", r"\1\_", part) for part in parts[::2]]
+            lines[number] = "`".join(parts)
 
 
 def _group(title: str, module: str, names: list[str]) -> str:

@@ -10,22 +10,24 @@ the people are the characters of *Les Miserables*, whose 254 meetings networkx c
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
-from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
 
 import graphmover as gm
 
 novel = nx.les_miserables_graph()
-egos = {name: nx.ego_graph(novel, name, center=False) for name in novel if novel.degree(name) >= 4}
+egos = {name: nx.ego_graph(novel, name) for name in novel if novel.degree(name) >= 4}
 batch = gm.as_graph_batch(egos)
 print(batch)
 
 # %%
-# Four ego networks, without the person in the middle. A clique is a group in which everybody
-# knows everybody; pieces that are not joined are circles that only this person connects.
+# Four ego networks, the person in orange. A clique is a group in which everybody knows everybody;
+# parts that are not joined to each other are circles that only this person connects.
 
 figure, axes = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
 for name, axis in zip(["Valjean", "Javert", "Enjolras", "Myriel"], axes, strict=True):
-    nx.draw(egos[name], nx.spring_layout(egos[name], seed=2), ax=axis, node_size=20, width=0.4)
+    colours = ["tab:orange" if node == name else "tab:blue" for node in egos[name]]
+    layout = nx.spring_layout(egos[name], seed=2)
+    nx.draw(egos[name], layout, ax=axis, node_size=20, width=0.4, node_color=colours)
     axis.set_title(name)
 
 # %%
@@ -38,9 +40,10 @@ for name in ("Valjean", "Enjolras", "Cosette", "Fantine"):
     print(f"{name}: {', '.join(batch.ids[nearest])}")
 
 # %%
-# The first two principal components. Colour is the number of acquaintances.
+# A map by t-SNE: characters that are close have ego networks that look alike. Colour is the
+# number of acquaintances.
 
-points = PCA(2).fit_transform(vectors)
+points = TSNE(random_state=0, method="exact", init="pca", perplexity=8).fit_transform(vectors)
 figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
 shown = axis.scatter(*points.T, c=batch.node_counts, s=24, cmap="viridis")
 for name, point in zip(batch.ids, points, strict=True):

@@ -64,5 +64,4 @@ axis.set(xlabel="accuracy", xlim=(0, 1))
 axis.legend(frameon=False)
 
 # %%
-# A saved model does not contain the function: `load` takes it again, as
-# ``RandomGraphEmbedding.load("model.npz", node_embedding=shells)``.
+# A model with a function of yours can be pickled; `save`, whose files hold no code, refuses it.
