@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from graphmover._utils.checks import require_integer
 from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
+from graphmover.explanations.alignment import Alignment, aligned
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.input_warnings import warn_about_empty_graphs
 from graphmover.nodes.embeddings import NodeEmbeddings
@@ -286,6 +288,37 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.kneighbors_graph(X, self.n_neighbors + 1, mode="distance")
+
+    def explain(self, graph: Any, index: int, graphs: Any = None) -> Alignment:
+        """Explain the distance of a graph to one of those that are searched.
+
+        Parameters
+        ----------
+        graph : a graph
+            Anything `as_graph_batch` takes as one graph.
+        index : int
+            Among the graphs that are searched, as `kneighbors` returns it.
+        graphs : GraphBatch or anything `as_graph_batch` takes, optional
+            The graphs that are searched, for labels and pictures: only their nodes are kept here.
+
+        Returns
+        -------
+        Alignment
+        """
+        check_is_fitted(self)
+        require_integer("index", index, least=0)
+        if index >= self.n_samples_fit_:
+            raise IndexError(f"there is no graph {index} among {self.n_samples_fit_}")
+        nodes = self.nodes_[int(index)]
+        other = Graph(len(nodes.points), np.empty((0, 2), np.int64))
+        if graphs is not None:
+            batch = as_graph_batch(graphs)
+            fits = len(batch) == self.n_samples_fit_
+            if not fits or batch.node_counts[index] != len(nodes.points):
+                raise ValueError("graphs are not those that are searched: their sizes differ")
+            other = batch[int(index)]
+        name = f"graph {index}" if self.ids_ is None else str(self.ids_[index])
+        return aligned(self.embedding_._to_random_graphs, graph, nodes, other, name)
 
     def _graph(self, distances: Floats, indices: Ints, offsets: Ints, mode: str) -> csr_matrix:
         values = distances if mode == "distance" else np.ones(len(indices))

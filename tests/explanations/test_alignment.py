@@ -217,6 +217,22 @@ def test_views_and_pipelines(graphs):
     assert gm.explain(graphs[0], 1, halves).distance == gm.explain(graphs[0], 1, whole).distance
 
 
+def test_neighbours_are_explained(graphs):
+    near = gm.NearestGraphs(2, random_state=0).fit(graphs)
+    distances, indices = near.kneighbors(graphs[:3])
+    for i in range(3):
+        for distance, j in zip(distances[i], indices[i].tolist(), strict=True):
+            alignment = near.explain(graphs[i], j, graphs)
+            assert_adds_up(alignment, distance)
+            assert_adds_up(near.explain(graphs[i], j), distance)
+            assert_adds_up(gm.explain(graphs[i], graphs[j], near), distance)
+            assert (alignment.b.node_labels == graphs[j].node_labels).all()
+    with pytest.raises(IndexError, match="there is no graph 8 among 8"):
+        near.explain(graphs[0], 8)
+    with pytest.raises(ValueError, match="graphs are not those that are searched"):
+        near.explain(graphs[0], 1, graphs[:3])
+
+
 def test_wrong_use_is_named(graphs):
     embedding = fitted(graphs)
     empty = gm.Graph(0, [])

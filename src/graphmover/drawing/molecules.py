@@ -7,6 +7,7 @@ not kept, and not drawn.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -106,14 +107,18 @@ def picture(molecule: Any, colours: dict[int, list[tuple[float, ...]]], size: in
 def _atomic_numbers(graph: Graph, chem: Any) -> list[int] | None:
     if graph.node_labels is None:
         return None
-    table, numbers = chem.GetPeriodicTable(), []
-    symbols = {table.GetElementSymbol(number): number for number in range(1, 119)}
+    symbols, numbers = _symbols(chem.GetPeriodicTable()), []
     for label in graph.node_labels.tolist():
         number = symbols.get(label) if isinstance(label, str) else label
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= 118:
             return None
         numbers.append(number)
     return numbers
+
+
+@cache
+def _symbols(table: Any) -> dict[str, int]:
+    return {table.GetElementSymbol(number): number for number in range(1, 119)}
 
 
 def _orders(graph: Graph) -> list[int] | None:

@@ -191,8 +191,9 @@ def explain(
     b : a graph, or int
         An integer is the random graph of that number: the distance is then the entry of
         ``embedding.distances(a)`` in that column.
-    embedding : fitted RandomGraphEmbedding, RandomGraphDistances, GraphVectorizer or Pipeline
-        Says how nodes are embedded and compared. Of a pipeline, its first step counts.
+    embedding : fitted RandomGraphEmbedding, GraphVectorizer, NearestGraphs, ...
+        Says how nodes are embedded and compared; also `RandomGraphDistances`, or a pipeline that
+        begins with one of these.
     view : str, optional
         The view of a `GraphVectorizer`; the first unless given.
     training_graphs : GraphBatch or anything `as_graph_batch` takes, optional
@@ -221,29 +222,20 @@ def explain(
     1  1  1       C       C  0.167
     """
     fitted = to_random_graphs(embedding, view)
-    batch = _one_graph("a", a)
-    x = _nodes(batch, fitted)
-    if is_integer(b):
-        number = _random_graph_number(int(b), fitted.random_graphs)
-        y = fitted.random_graphs[number]
-        graph_b = random_graph_as_graph(fitted.random_graphs, number, training_graphs)
-        name_b = f"random graph {number}"
-    else:
+    if not is_integer(b):
         other = _one_graph("b", b)
-        y, graph_b, name_b = _nodes(other, fitted), other[0], _name("b", other[0])
-    return aligned(fitted, x, y, batch[0], graph_b, names=(_name("a", batch[0]), name_b))
+        return aligned(fitted, a, _nodes(other, fitted), other[0], _name("b", other[0]))
+    number = _random_graph_number(int(b), fitted.random_graphs)
+    graph = random_graph_as_graph(fitted.random_graphs, number, training_graphs)
+    return aligned(fitted, a, fitted.random_graphs[number], graph, f"random graph {number}")
 
 
 def aligned(
-    fitted: DistancesToRandomGraphs,
-    x: NodeEmbeddings,
-    y: NodeEmbeddings,
-    a: Graph,
-    b: Graph,
-    *,
-    names: tuple[str, str] = ("a", "b"),
+    fitted: DistancesToRandomGraphs, a: Any, y: NodeEmbeddings, b: Graph, name: str
 ) -> Alignment:
-    """Return the alignment of two graphs whose nodes are embedded."""
+    """Return the alignment of a graph with another whose nodes are embedded."""
+    batch = _one_graph("a", a)
+    x = _nodes(batch, fitted)
     rule = general_rule(ground_of(fitted.recipe, y, partial=fitted.partial), y)
     plan, distance = transport_plan(x, y, ground=rule)
     i, j = (nodes.astype(np.int64) for nodes in np.nonzero(plan))
@@ -255,7 +247,7 @@ def aligned(
         unmatched_b = _left_over(y.weights, plan.sum(axis=0))
     return Alignment(
         distance,
-        a,
+        batch[0],
         b,
         i,
         j,
@@ -265,7 +257,7 @@ def aligned(
         unmatched_a,
         unmatched_b,
         rule.unmatched or 0.0,
-        names,
+        (_name("a", batch[0]), name),
     )
 
 

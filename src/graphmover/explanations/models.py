@@ -39,7 +39,8 @@ def to_random_graphs(model: Any, view: str | None = None) -> DistancesToRandomGr
     if not isinstance(model, RandomGraphEmbedding):
         raise TypeError(
             f"embedding must be a fitted RandomGraphEmbedding, RandomGraphDistances, "
-            f"GraphVectorizer or a pipeline that begins with one, got {type(model).__name__}"
+            f"GraphVectorizer, NearestGraphs, or a pipeline that begins with one, got "
+            f"{type(model).__name__}"
         )
     return model._to_random_graphs
 
