@@ -5,12 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import COMMAND, run
 
 import graphmover as gm
 
@@ -18,14 +18,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("rdkit")
 pytest.importorskip("pyarrow")
 
-COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
 SMALL = ["--sampling", "anchor", "-r", "4", "-q"]
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], check=False, capture_output=True, text=True, **options
-    )
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 import io
 import json
 import os
-import subprocess
-import sys
 
+import commands
 import pytest
 
 import graphmover as gm
@@ -13,13 +12,9 @@ from graphmover.cli import main
 
 pytestmark = pytest.mark.slow
 
-COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
 
-
-def run(*arguments, given=b"", **options):
-    return subprocess.run(
-        [*COMMAND, *arguments], check=False, capture_output=True, input=given, **options
-    )
+def run(*arguments, **options):
+    return commands.run(*arguments, text=False, **options)
 
 
 @pytest.fixture

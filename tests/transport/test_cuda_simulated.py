@@ -187,7 +187,7 @@ def test_counts_with_a_sink_more_than_lanes_without(counting_kernels, size):
 @pytest.mark.slow
 def test_counts_of_many_sources_are_sampled_and_settled(counting_kernels):
     rng = np.random.default_rng(9)
-    x, y = random_nodes(rng, 2, 900), random_nodes(rng, 6, 12)
+    x, y = random_nodes(rng, 1, 900), random_nodes(rng, 3, 12)
     heavy = gm.NodeEmbeddings(y.points, y.masses * 1000, y.offsets)
     ground = GroundDistance(0.0, 0.0, unmatched=2.0)
     assert_equal_to_the_cpu(counting_kernels, x, y, ground)
