@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -44,6 +43,8 @@ def tu_folder(tmp_path_factory):
 
 
 def test_help_answers_in_under_half_a_second():
+    resource = pytest.importorskip("resource")  # not on Windows
+
     def seconds_of_children():  # of the processor, which may have other things to do
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime

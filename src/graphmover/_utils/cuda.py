@@ -35,9 +35,11 @@ def source(name):
     file = Path(__file__).parent.parent / SOURCES[name]
 
     def included(line):
-        return file.with_name(line[1]).read_text()
+        return file.with_name(line[1]).read_text(encoding="utf-8")
 
-    return re.sub(r'^#include "(.+)"$', included, file.read_text(), flags=re.MULTILINE)
+    return re.sub(
+        r'^#include "(.+)"$', included, file.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
 
 
 def require_gpu() -> None:

@@ -40,7 +40,7 @@ class Checkpoint:
         header = {"format": _FORMAT, **shared}
         self._header = json.dumps(header) + "\n"
         if not self._path.exists() or not self._path.stat().st_size:
-            self._path.write_text(self._header)
+            self._path.write_text(self._header, encoding="utf-8", newline="\n")
             return
         text = self._path.read_bytes().decode(errors="replace")
         if not text.startswith('{"format": '):
@@ -83,10 +83,10 @@ class Checkpoint:
             self._results = kept
             if self._path is None:
                 return
-            *lines, _ = self._path.read_text().split("\n")
+            *lines, _ = self._path.read_text(encoding="utf-8").split("\n")
             records = [(key, result) for key, result in self._records(lines) if not obsolete(key)]
             new = self._path.with_name(self._path.name + ".new")
-            with open(new, "w") as file:
+            with open(new, "w", encoding="utf-8", newline="\n") as file:
                 file.write(self._header)
                 file.writelines(_line(key, result) for key, result in records)
                 file.flush()
@@ -99,7 +99,7 @@ class Checkpoint:
         with self._lock:
             self._results[key] = json.loads(line)["result"]
             if self._path is not None:
-                with open(self._path, "a") as file:
+                with open(self._path, "a", encoding="utf-8", newline="\n") as file:
                     file.write(line)
                     file.flush()
                     os.fsync(file.fileno())
