@@ -57,7 +57,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "show_signature": False,
     "remove_config_comments": True,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("matplotlib", "site_gallery"),
     "reset_modules": ("matplotlib",),
     "thumbnail_size": (400, 280),
     "backreferences_dir": "gallery/backreferences",
@@ -69,6 +69,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "graphmover"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {"index": [], "getting-started": []}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "graphmover"},

@@ -43,7 +43,8 @@ def idea() -> plt.Figure:
     plan, cost = gm.transport_plan(nodes, random_graph)
     row = embedding.transform([graph])[0]
 
-    figure, axes = plt.subplots(1, 4, figsize=(13, 3.3), layout="constrained")
+    figure, grid = plt.subplots(2, 2, figsize=(8.5, 6), layout="constrained")
+    axes = grid.ravel()
     drawn = graph.to_networkx()
     nx.draw(drawn, nx.spring_layout(drawn, seed=1), ax=axes[0], node_size=18, width=0.4)
     axes[0].set_title("1. a graph")
@@ -96,7 +97,7 @@ def numbers() -> plt.Figure:
             lambda size: accuracy(distances(n_components=256, max_random_nodes=int(size))),
         ),
     }
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.3), layout="constrained", sharey=True)
+    figure, axes = plt.subplots(1, 3, figsize=(9.5, 3.2), layout="constrained", sharey=True)
     for axis, (name, (values, measure)) in zip(axes, sizes.items(), strict=True):
         scores = np.array([measure(value) for value in values])
         print(name, dict(zip(values.tolist(), scores[:, 0].round(1).tolist(), strict=True)))
@@ -110,8 +111,8 @@ def views() -> plt.Figure:
     """Show the accuracy of each view alone, and of all of them."""
     names = ["MUTAG", "PTC_MR", "IMDB-BINARY", "ENZYMES"]
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    figure, axes = plt.subplots(1, len(names), figsize=(13, 2.9), layout="constrained")
-    for axis, name in zip(axes, names, strict=True):
+    figure, axes = plt.subplots(2, 2, figsize=(8.5, 5), layout="constrained")
+    for axis, name in zip(axes.flat, names, strict=True):
         data = gm.load_dataset(name)
         single = {view.name: [tuple(view)] for view in automatic_views(data.graphs, 256)}
         scores = {}

@@ -7,6 +7,8 @@ ring, communities, a hierarchy. A pipeline of `GraphVectorizer` and a linear cla
 apart.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np

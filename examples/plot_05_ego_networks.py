@@ -43,7 +43,7 @@ for name in ("Valjean", "Enjolras", "Cosette", "Fantine"):
 # A map by t-SNE: characters that are close have ego networks that look alike. Colour is the
 # number of acquaintances.
 
-points = TSNE(random_state=0, method="exact", init="pca", perplexity=8).fit_transform(vectors)
+points = TSNE(random_state=0, method="exact", perplexity=8).fit_transform(vectors)
 figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
 shown = axis.scatter(*points.T, c=batch.node_counts, s=24, cmap="viridis")
 for name, point in zip(batch.ids, points, strict=True):

@@ -2,9 +2,11 @@
 Clusters and a map of molecules
 ===============================
 
-k-means on the vectors of 500 molecules of the NCI, and the molecule nearest to the centre of each
+k-means on the vectors of 400 molecules of the NCI, and the molecule nearest to the centre of each
 cluster. t-SNE draws the map.
 """
+
+# sphinx_gallery_thumbnail_number = 2
 
 from pathlib import Path
 
@@ -19,7 +21,7 @@ import graphmover as gm
 
 RDLogger.DisableLog("rdApp.*")
 lines = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi").read_text().splitlines()
-molecules = [Chem.MolFromSmiles(line.split()[0]) for line in lines[:500]]
+molecules = [Chem.MolFromSmiles(line.split()[0]) for line in lines[:400]]
 vectors = gm.GraphVectorizer(256, random_state=0, n_jobs=2).fit_transform(molecules)
 kmeans = KMeans(8, random_state=0, n_init=4).fit(vectors)
 
@@ -37,7 +39,7 @@ for cluster, axis in enumerate(axes.flat):
 # %%
 # The map. Crosses are the central molecules.
 
-points = TSNE(random_state=0, method="exact", init="pca").fit_transform(vectors)
+points = TSNE(random_state=0, method="exact", max_iter=500).fit_transform(vectors)
 figure, axis = plt.subplots(figsize=(8, 6), layout="constrained")
 axis.scatter(*points.T, c=[f"C{cluster}" for cluster in kmeans.labels_], s=14)
 axis.scatter(*points[nearest].T, marker="x", s=60, color="black")

@@ -6,6 +6,8 @@ Which of 1,000 molecules have no relatives? The mean distance to the ten nearest
 Nothing is labelled, and nothing is trained but the vectorizer.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 from pathlib import Path
 
 import matplotlib.pyplot as plt

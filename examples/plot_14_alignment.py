@@ -22,7 +22,7 @@ print(alignment)
 # %%
 # Atoms that are matched have the same colour; what has no counterpart is grey.
 
-alignment.plot()
+figure = alignment.plot()
 
 # %%
 # The same as a table, the most expensive flows first:
@@ -34,4 +34,4 @@ print(alignment.to_frame().head(6).to_string(index=False))
 
 other = gm.explain(molecules[2], molecules[1], vectorizer, view="counts")
 print(f"salicylic acid {alignment.distance:.3f}, paracetamol {other.distance:.3f}")
-other.plot()
+figure = other.plot()
