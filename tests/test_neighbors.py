@@ -11,7 +11,7 @@ from real_data import real_dataset
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.manifold import TSNE
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
@@ -225,3 +225,30 @@ def test_no_queries():
     distances, indices = near.kneighbors([])
     assert distances.shape == indices.shape == (0, 2)
     assert near.n_solved_ == near.n_pairs_ == 0
+
+
+def test_vectors_alone_state_their_recall():
+    graphs = gm.make_graph_families(120, random_state=0).graphs
+    exact = gm.NearestGraphs(5, random_state=0).fit(graphs)
+    rough = gm.NearestGraphs(5, exact=False, random_state=0).fit(graphs)
+    found, expected = rough.kneighbors()[1], exact.kneighbors()[1]
+    recall = np.mean([np.isin(a, b).mean() for a, b in zip(expected, found, strict=True)])
+    assert 0.3 < rough.recall_ < 1 and abs(rough.recall_ - recall) < 0.1
+    assert rough.n_solved_ == 0
+    vectors = rough.embedding_.transform(graphs[:4])
+    index = NearestNeighbors().fit(rough.embedding_.transform(graphs))
+    np.testing.assert_allclose(rough.kneighbors(graphs[:4])[0], index.kneighbors(vectors)[0])
+    assert len(rough.radius_neighbors(graphs[:4], 0.1)[0]) == 4
+    assert rough.add(graphs[:2]).kneighbors(graphs[:1], 2)[1].tolist() == [[0, 120]]
+
+
+def test_any_index_of_vectors_serves():
+    graphs = gm.make_graph_families(40, random_state=0).graphs
+    index = NearestNeighbors(algorithm="ball_tree", metric="manhattan")
+    near = gm.NearestGraphs(3, exact=False, index=index, random_state=0).fit(graphs)
+    assert near.index_.metric == "manhattan"
+    assert near.kneighbors(graphs[:2])[1][:, 0].tolist() == [0, 1]
+    with pytest.raises(ValueError, match="needs exact=False"):
+        gm.NearestGraphs(index=index).fit(graphs)
+    with pytest.raises(ValueError, match="pickle it"):
+        near.save("library.index")

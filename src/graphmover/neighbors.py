@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,9 +16,11 @@ from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.explanations.alignment import Alignment, aligned
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.input_warnings import warn_about_empty_graphs
+from graphmover.io.index_file import StoredIndex, opened_index, write_index
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
@@ -28,6 +31,15 @@ from graphmover.views import automatic_views
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+#: Random graphs of the default embedding with ``exact=False``.
+_N_VECTORS = 256
+
+#: How many graphs the recall is measured on.
+_RECALL_GRAPHS = 100
+
+#: Parameters that a file keeps.
+_SAVED = ("n_neighbors", "radius", "device", "n_jobs", "verbose")
 
 
 class NearestGraphs(TransformerMixin, BaseEstimator):
@@ -48,6 +60,12 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         `sklearn.frozen.FrozenEstimator`. None: what suits the graphs. Where nodes have attributes,
         these, averaged over neighbourhoods, and labels; where they have labels, labels at all
         depths of Weisfeiler-Lehman refinement; otherwise, the paper's coordinates.
+    exact : bool
+        False: neighbours by the Euclidean distance of vectors alone, found by ``index``. It is
+        faster, and `recall_` tells how many of the exact neighbours are among them.
+    index : estimator or None
+        With ``exact=False``: what finds neighbours of vectors, with the methods of
+        `sklearn.neighbors.NearestNeighbors`, which is used if this is None.
     device : {"cpu", "cuda", "auto"}
         Where distances are computed.
     n_jobs : int or None
@@ -70,6 +88,11 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         How many they are.
     ground_ : GroundDistance, TreeDistance or None
         The ground distance between nodes, as `earth_movers_distance` takes it.
+    index_ : estimator
+        With ``exact=False``: the index of vectors.
+    recall_ : float
+        With ``exact=False``: the share of the exact neighbours that are found, of up to 100 of
+        the graphs of `fit`.
     n_solved_, n_pairs_ : int
         Of how many pairs of graphs the last search solved the distance, and of how many there were.
 
@@ -91,6 +114,8 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         *,
         radius: float = 1.0,
         embedding: Any = None,
+        exact: bool = True,
+        index: Any = None,
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -99,6 +124,8 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.embedding = embedding
+        self.exact = exact
+        self.index = index
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -119,20 +146,25 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         if isinstance(self.embedding, FrozenEstimator):
             self.embedding_ = _checked(self.embedding.estimator)
             check_is_fitted(self.embedding_)
-            self._library = self._empty_library()
-            nodes, pivots = self._embedded(batch)
+            nodes, distances = self._embedded(batch)
         else:
-            embedding = _default_embedding(batch) if self.embedding is None else self.embedding
+            n_components = MOST_PIVOTS if self.exact else _N_VECTORS
+            embedding = self.embedding
+            if embedding is None:
+                embedding = _default_embedding(batch, n_components)
             self.embedding_ = clone(_checked(embedding))
             settings = {"device": self.device, "n_jobs": self.n_jobs, "verbose": self.verbose}
             if self.embedding_.random_state is None:
                 settings["random_state"] = self.random_state
             self.embedding_.set_params(**settings)
             distances, nodes = self.embedding_._fit_with_nodes(batch)
-            pivots = distances[:, :MOST_PIVOTS].copy()
+        pivots = distances[:, :MOST_PIVOTS].copy()
         self._library = Library(self.embedding_._to_random_graphs, nodes, pivots)
         self.ids_ = batch.ids
         self.n_samples_fit_ = len(batch)
+        if not self.exact:
+            self._fit_index(self.embedding_._features(distances))
+            self.recall_ = self._measured_recall()
         return self
 
     def add(self, X: Any) -> Self:
@@ -146,9 +178,13 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         batch = graphs_to_transform(X)
         if not len(batch):
             return self
-        self._library = self._library.with_more(*self._embedded(batch))
-        self.ids_ = _joined_ids(self.ids_, self.n_samples_fit_, batch)
+        nodes, distances = self._embedded(batch)
+        self._library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
+        self.ids_ = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
         self.n_samples_fit_ += len(batch)
+        if not self.exact:
+            vectors = self.embedding_._features(distances)
+            self._fit_index(np.concatenate([self._vectors, vectors]))
         return self
 
     @property
@@ -187,6 +223,8 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
         require_integer("n_neighbors", wanted, least=1)
         self._require_enough(int(wanted), itself=X is None)
+        if not self.exact:
+            return self._by_vectors("kneighbors", X, int(wanted), return_distance)
         found = self._found(X, Limit(int(wanted)))
         indices = np.array([one.indices for one in found], np.int64).reshape(len(found), wanted)
         if not return_distance:
@@ -213,7 +251,10 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
             Nearest first, ties by index.
         """
         check_is_fitted(self)
-        found = self._found(X, Limit(None, _checked_radius(self.radius, radius)))
+        radius = _checked_radius(self.radius, radius)
+        if not self.exact:
+            return self._by_vectors("radius_neighbors", X, radius, return_distance)
+        found = self._found(X, Limit(None, radius))
         indices = _array_of_arrays([one.indices for one in found])
         if not return_distance:
             return indices
@@ -263,13 +304,10 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         csr_matrix of shape (len(X), n_samples_fit_)
         """
         _require_mode(mode)
-        check_is_fitted(self)
-        found = self._found(X, Limit(None, _checked_radius(self.radius, radius)))
-        offsets = np.cumsum([0, *(len(one.indices) for one in found)])
-        none = Neighbors(np.empty(0), np.empty(0, np.int64))
-        distances = np.concatenate([one.distances for one in (*found, none)])
-        indices = np.concatenate([one.indices for one in (*found, none)])
-        return self._graph(distances, indices, offsets, mode)
+        distances, indices = self.radius_neighbors(X, radius)
+        offsets = np.cumsum([0, *map(len, indices)])
+        values = np.concatenate([np.empty(0), *distances])
+        return self._graph(values, np.concatenate([[], *indices]).astype(np.int64), offsets, mode)
 
     def transform(self, X: Any) -> csr_matrix:
         """Return distances to the nearest graphs, as `KNeighborsTransformer` does.
@@ -320,6 +358,49 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         name = f"graph {index}" if self.ids_ is None else str(self.ids_[index])
         return aligned(self.embedding_._to_random_graphs, graph, nodes, other, name)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file: plain arrays, no pickle.
+
+        The file is replaced atomically. It holds the embedded nodes of the graphs, not the graphs.
+        A random_state is not saved: it is no longer needed. With ``exact=False``, or a
+        ``node_embedding`` that is a callable, there is nothing that could be written without
+        pickle: pickle the estimator.
+        """
+        check_is_fitted(self)
+        if not self.exact:
+            raise ValueError("an index of vectors (exact=False) cannot be saved: pickle it")
+        parameters = {name: _plain(getattr(self, name)) for name in _SAVED}
+        library = self._library
+        model = self.embedding_._fitted_model()
+        write_index(path, StoredIndex(parameters, model, library.nodes, library.pivots, self.ids_))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Map an index that `save` wrote into memory.
+
+        Files from others are safe to load: nothing in them is executed, and loading takes memory
+        in proportion to the size of the file. ``embedding`` is the model of the file, frozen.
+
+        Raises
+        ------
+        ValueError
+            The file is damaged, is no index, or has a format that this version cannot read.
+        """
+        from sklearn.frozen import FrozenEstimator
+
+        with opened_index(path) as stored:
+            unknown = set(stored.parameters) - set(_SAVED)
+            if unknown:
+                raise ValueError(f"{min(unknown)!r:.80} is not a parameter")
+            embedding = RandomGraphEmbedding._from_fitted_model(stored.model)
+            near = cls(embedding=FrozenEstimator(_checked(embedding)), **stored.parameters)
+            near._check_parameters()
+            near.embedding_ = embedding
+            near._library = Library(embedding._to_random_graphs, stored.nodes, stored.pivots)
+            near.ids_ = stored.ids
+            near.n_samples_fit_ = len(stored.nodes)
+            return near
+
     def _graph(self, distances: Floats, indices: Ints, offsets: Ints, mode: str) -> csr_matrix:
         values = distances if mode == "distance" else np.ones(len(indices))
         return csr_matrix((values, indices, offsets), shape=(len(offsets) - 1, self.n_samples_fit_))
@@ -342,19 +423,50 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         self.n_pairs_ = len(found) * (self.n_samples_fit_ - (X is None))
         return found
 
-    def _embedded(self, batch: GraphBatch) -> tuple[NodeEmbeddings, Floats]:
-        """Return the nodes of graphs, and their distances to the pivots."""
-        library = self._library
-        library.to_pivots.require_carried(batch)
-        backend = backend_for(self.device, len(batch) * len(library.to_pivots.random_graphs))
-        there = backend.nodes(batch, library.recipe, n_jobs=self.n_jobs)
-        nodes = there.on_host(np.arange(len(batch)))
-        return nodes, library.distances_to_pivots(backend, nodes, self.n_jobs)
+    def _by_vectors(self, method: str, X: Any, limit: float, return_distance: bool) -> Any:
+        """Ask the index of vectors."""
+        vectors = None if X is None else self._vectors_of(graphs_to_transform(X))
+        self.n_solved_ = 0
+        n_queries = self.n_samples_fit_ if vectors is None else len(vectors)
+        self.n_pairs_ = n_queries * (self.n_samples_fit_ - (X is None))
+        return getattr(self.index_, method)(vectors, limit, return_distance=return_distance)
 
-    def _empty_library(self) -> Library:
+    def _vectors_of(self, batch: GraphBatch) -> Floats:
+        vectors: Floats = self.embedding_._rows(batch, self.embedding_._features)
+        return vectors
+
+    def _fit_index(self, vectors: Floats) -> None:
+        from sklearn.neighbors import NearestNeighbors
+
+        index = NearestNeighbors(n_jobs=self.n_jobs) if self.index is None else clone(self.index)
+        self._vectors = vectors
+        self.index_ = index.fit(vectors)
+
+    def _measured_recall(self) -> float:
+        """Compare the neighbours by vectors with the exact ones."""
+        n_graphs = self.n_samples_fit_
+        wanted = min(self.n_neighbors, n_graphs - 1)
+        if not wanted:
+            return 1.0
+        chosen = np.linspace(0, n_graphs - 1, min(_RECALL_GRAPHS, n_graphs)).astype(np.int64)
+        exact, _ = neighbors_within(
+            self._library, Limit(wanted), chosen, device=self.device, n_jobs=self.n_jobs
+        )
+        by_vectors = self.index_.kneighbors(self._vectors[chosen], wanted + 1, False)
+        shares = []
+        for itself, one, rough in zip(chosen, exact, by_vectors, strict=True):
+            others = rough[rough != itself][:wanted]
+            shares.append(np.isin(one.indices, others).mean())
+        return float(np.mean(shares))
+
+    def _embedded(self, batch: GraphBatch) -> tuple[NodeEmbeddings, Floats]:
+        """Return the nodes of graphs, and their distances to the random graphs."""
         fitted = self.embedding_._to_random_graphs
-        n_pivots = min(MOST_PIVOTS, len(fitted.random_graphs))
-        return Library(fitted, fitted.random_graphs[:0], np.empty((0, n_pivots)))
+        fitted.require_carried(batch)
+        backend = backend_for(self.device, len(batch) * len(fitted.random_graphs))
+        there = backend.nodes(batch, fitted.recipe, n_jobs=self.n_jobs)
+        distances = fitted.of_nodes(there, backend, n_jobs=self.n_jobs)
+        return there.on_host(np.arange(len(batch))), distances
 
     def _require_enough(self, n_neighbors: int, *, itself: bool) -> None:
         available = self.n_samples_fit_ - itself
@@ -370,6 +482,8 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         _checked_radius(self.radius, None)
         for name in ("device", "n_jobs", "verbose"):
             require_allowed(name, getattr(self, name))
+        if self.exact and self.index is not None:
+            raise ValueError("an index of vectors needs exact=False")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -377,11 +491,11 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _default_embedding(batch: GraphBatch) -> RandomGraphEmbedding:
+def _default_embedding(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
     """Return the main view of what graphs carry; the paper's if that is nothing but edges."""
     if batch.node_labels is None and batch.node_attributes is None:
-        return RandomGraphEmbedding(MOST_PIVOTS)
-    embedding = automatic_views(batch, MOST_PIVOTS)[0].transformer
+        return RandomGraphEmbedding(n_components)
+    embedding = automatic_views(batch, n_components)[0].transformer
     assert isinstance(embedding, RandomGraphEmbedding)
     return embedding
 
@@ -411,6 +525,10 @@ def _checked_radius(default: float, radius: float | None) -> float:
     return value
 
 
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _require_mode(mode: str) -> None:
     if mode not in ("connectivity", "distance"):
         raise ValueError(f'mode must be "connectivity" or "distance", got {mode!r}')
@@ -420,16 +538,3 @@ def _array_of_arrays(parts: list[NDArray[Any]]) -> NDArray[np.object_]:
     array = np.empty(len(parts), dtype=object)
     array[:] = parts
     return array
-
-
-def _joined_ids(ids: Any, n_before: int, batch: GraphBatch) -> Any:
-    """Return ids of both, None where there are none; integers if all are."""
-    if ids is None and batch.ids is None:
-        return None
-    parts = [
-        np.full(n, None, dtype=object) if part is None else part
-        for part, n in ((ids, n_before), (batch.ids, len(batch)))
-    ]
-    if all(part.dtype.kind == "i" for part in parts):
-        return np.concatenate(parts)
-    return np.concatenate([part.astype(object) for part in parts])

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: Version of the file layout; raised by a change that older code cannot read.
 MODEL_FORMAT = 1
 
+#: The member that a file has if it is not a model but an index of graphs (`index_file.py`).
+INDEX = "index"
+
 #: Limits on what is read from a file, far above what models hold.
 _MAX_NAME = 100
 _MAX_BLOCKS = 1_000
@@ -86,15 +89,26 @@ def write_model(path: str | os.PathLike[str], model: FittedModel | FittedViews) 
 
 def write_model_to(file: IO[bytes], model: FittedModel | FittedViews) -> None:
     """Write a model to an open file."""
-    models = [model] if isinstance(model, FittedModel) else _models_of(model)
-    for one in models:
+    np.savez(file, **arrays_to_save(model))  # type: ignore[arg-type]
+
+
+def arrays_to_save(model: FittedModel | FittedViews) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model, by name."""
+    for one in [model] if isinstance(model, FittedModel) else _models_of(model):
         if callable(one.recipe.node_embedding) or callable(one.parameters["node_embedding"]):
             raise ValueError(
                 "a model whose node_embedding is a callable cannot be saved: pickle it, or use one "
                 f"of {', '.join(NODE_EMBEDDINGS)}"
             )
         _check_fitted_values(one)
-    np.savez(file, **_all_arrays_of(model, _saved_parameters))  # type: ignore[arg-type]
+    return _all_arrays_of(model, _saved_parameters)
+
+
+def read_model(arrays: StoredArrays | PrefixedArrays) -> FittedModel:
+    """Read the model of a `RandomGraphEmbedding`, and check it."""
+    model = _read_model(arrays)
+    _check_fitted_values(model)
+    return model
 
 
 def fingerprint(model: FittedModel | FittedViews) -> str:
@@ -143,10 +157,11 @@ def opened_model(
     ``content`` is the open file, if the path is not one of this machine.
     """
     file = os.fspath(path)
-    with _opened(path) if content is None else content as stream:
+    with opened_file(path) if content is None else content as stream:
         try:
             arrays = StoredArrays(stream)
-            found = int(arrays.array("format", "iu", 0))
+            is_index = INDEX in arrays.names
+            found = MODEL_FORMAT if is_index else int(arrays.array("format", "iu", 0))
             version = arrays.text("version", _MAX_NAME)
         except Exception as error:  # zip, NumPy and decoding errors: all mean the same here
             raise ValueError(
@@ -159,6 +174,8 @@ def opened_model(
                 f"{__version__} reads format {MODEL_FORMAT}: use that version, or fit and save the "
                 f"model again"
             )
+        if is_index:
+            raise ValueError(f"{file} is an index of graphs: load it with NearestGraphs.load")
         has_views = "views" in arrays.names
         if wanted is not None and has_views != (wanted is FittedViews):
             kind = "GraphVectorizer" if has_views else "RandomGraphEmbedding"
@@ -176,11 +193,12 @@ def opened_model(
             ) from error
 
 
-def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
+def opened_file(path: str | os.PathLike[str], what: str = "a graphmover model") -> IO[bytes]:
+    """Open a file that must be there and be a regular one."""
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {os.fspath(path)}")
     if not os.path.isfile(path):
-        raise ValueError(f"{os.fspath(path)} is not a graphmover model: it is not a regular file")
+        raise ValueError(f"{os.fspath(path)} is not {what}: it is not a regular file")
     return open(path, "rb")
 
 
@@ -212,7 +230,7 @@ def _read_views(arrays: StoredArrays) -> FittedViews:
         raise ValueError("centres and scales are not finite numbers, one of each per column")
     if (scales <= 0).any():
         raise ValueError("a scale is not positive")
-    return FittedViews(_read_parameters(arrays), views, centres.copy(), scales.copy())
+    return FittedViews(read_parameters(arrays), views, centres.copy(), scales.copy())
 
 
 def _prefix(number: int) -> str:
@@ -257,7 +275,7 @@ def _read_model(arrays: StoredArrays | PrefixedArrays) -> FittedModel:
         blocks=_read_blocks(arrays, node_embedding) if is_composed(node_embedding) else None,
     )
     gamma = float(arrays.array("gamma", "fiu", 0))
-    return FittedModel(_read_parameters(arrays), gamma, recipe, random_graphs)
+    return FittedModel(read_parameters(arrays), gamma, recipe, random_graphs)
 
 
 def _with_sources(arrays: StoredArrays | PrefixedArrays, nodes: NodeEmbeddings) -> RandomGraphs:
@@ -313,7 +331,8 @@ def _read_knots(arrays: StoredArrays | PrefixedArrays, width: int) -> Knots:
     return knots
 
 
-def _read_parameters(arrays: StoredArrays | PrefixedArrays) -> dict[str, Any]:
+def read_parameters(arrays: StoredArrays | PrefixedArrays) -> dict[str, Any]:
+    """Read the parameters of an estimator."""
     try:
         parameters = json.loads(arrays.text("parameters", _MAX_PARAMETERS))
     except (json.JSONDecodeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Arrays of an ``.npz`` file from anywhere, read within limits.
+"""Arrays of an ``.npz`` file from anywhere, read or mapped within limits.
 
 `numpy.load` inflates compressed members and allocates what their headers ask for: a file of a few
 megabytes takes gigabytes. Here members are uncompressed, and a header must account for exactly the
@@ -8,9 +8,13 @@ bytes that its member has in the file, so an array is never larger than the file
 from __future__ import annotations
 
 import math
+import mmap
 import os
 import re
+import struct
 import zipfile
+import zlib
+from collections.abc import Mapping
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -26,17 +30,28 @@ _HEADER = re.compile(
     rb"'shape': \(([0-9, ]*)\), \} *\n"
 )
 
+#: The length of what precedes a member's name, and how members begin in a file to be mapped: at a
+#: multiple of so many bytes, after padding in a field that readers of zip files skip.
+_ZIP_HEADER = 30
+_ALIGNMENT = 64
+_PADDING_FIELD = 0xD935
+_ZIP64_FIELD = 20
+
 _TYPES = {"b": "bool", "i": "int", "u": "uint", "f": "float"}
 
 
 class StoredArrays:
     """The arrays of an open ``.npz`` file whose members are stored uncompressed.
 
-    Every problem of the file is a ValueError that names the member.
+    Every problem of the file is a ValueError that names the member. Mapped, arrays are views of the
+    file: they take memory that the system can reclaim, and no copy is made.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], *, mapped: bool = False) -> None:
         self._archive = zipfile.ZipFile(stream)
+        self._map: mmap.mmap | None = None
+        if mapped:
+            self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         self._members: dict[str, zipfile.ZipInfo] = {}
         n_bytes = stream.seek(0, os.SEEK_END)
         stream.seek(0)
@@ -96,7 +111,7 @@ class StoredArrays:
         if name not in self._members:
             raise ValueError(f"{name} is missing")
         try:
-            content = memoryview(self._archive.read(self._members[name]))
+            content = self._content(self._members[name])
         except Exception as error:  # zipfile raises many kinds
             raise ValueError(f"{name} cannot be read: {error}") from error
         start = 10 + int.from_bytes(content[8:10], "little")
@@ -118,6 +133,31 @@ class StoredArrays:
                 f"and type {dtype}"
             )
         return dtype, found[2] == b"True", shape, content[start:]
+
+    def _content(self, member: zipfile.ZipInfo) -> memoryview:
+        if self._map is None:
+            return memoryview(self._archive.read(member))
+        header = self._map[member.header_offset : member.header_offset + _ZIP_HEADER]
+        if header[:4] != b"PK\x03\x04":
+            raise ValueError("it is not where the directory of the file says")
+        lengths = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
+        start = member.header_offset + _ZIP_HEADER + sum(lengths)
+        content = memoryview(self._map)[start : start + member.file_size]
+        if zlib.crc32(content) != member.CRC:
+            raise ValueError("its checksum is wrong")
+        return content
+
+
+def write_aligned(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write an ``.npz`` file whose members are aligned, so that they can be mapped."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy")
+            before = file.tell() + _ZIP_HEADER + len(member.filename) + _ZIP64_FIELD + 4
+            padding = -before % _ALIGNMENT
+            member.extra = struct.pack("<HH", _PADDING_FIELD, padding) + bytes(padding)
+            with archive.open(member, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, np.asarray(array, order="C"), allow_pickle=False)
 
 
 class PrefixedArrays:

@@ -55,7 +55,11 @@ def sketches(nodes: NodeEmbeddings, pivots: Floats) -> Sketches:
     n_intervals = max(1, min(_MOST_INTERVALS, _QUANTILES // max(1, d)))
     quantiles = np.zeros((len(nodes), d, n_intervals))
     if d and len(nodes):
-        _fill_quantiles(nodes.points, nodes.masses, nodes.offsets, quantiles)
+        # Read-only, as arrays of an index file are: the kernel is compiled once for both.
+        arrays = [array.view() for array in (nodes.points, nodes.masses, nodes.offsets)]
+        for array in arrays:
+            array.flags.writeable = False
+        _fill_quantiles(*arrays, quantiles)
     pivots = np.where(np.isfinite(pivots), pivots, 0.0)  # graphs without nodes
     slack = _SLACK_OF_DISTANCES * pivots.max(axis=1, initial=0.0)
     return Sketches(pivots, quantiles, slack + _SLACK_OF_POINTS * max(map(abs, nodes.extent)))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from graphmover.backends import AnyBackend
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.backends.rows import distances_between
+from graphmover.backends.threads import PreparedTree
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.search.bounds import Sketches, raise_to_bounds, sketches
 from graphmover.transport.ground import (
@@ -18,6 +19,8 @@ from graphmover.transport.ground import (
     TreeDistance,
     default_ground_distance,
 )
+from graphmover.transport.tree.histograms import Histograms, LabelIndex, histograms
+from graphmover.transport.tree.search import Lists, lists_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,10 +70,12 @@ class Library:
         """Return what a back end needs of the graphs; it is kept."""
         if backend.name not in self._prepared:
             graphs = backend.prepare(self.nodes, self.ground)
-            labels = None
+            labels = lists = None
             if not self.has_closed_form and self.nodes.has_labels:
                 labels = backend.prepare(_labels_alone(self.nodes), TreeDistance())
-            self._prepared[backend.name] = Prepared(graphs, labels)
+            if isinstance(graphs, PreparedTree):
+                lists = lists_of(graphs.labels, histograms_of(self.nodes, graphs.labels))
+            self._prepared[backend.name] = Prepared(graphs, labels, lists)
         return self._prepared[backend.name]
 
     def lower_bounds(self, backend: AnyBackend, nodes: NodeEmbeddings, pivots: Floats) -> Floats:
@@ -108,6 +113,12 @@ class Prepared(NamedTuple):
 
     graphs: object
     labels: object | None  # the same graphs as labels alone, for a bound
+    lists: Lists | None  # on the CPU, if the distance has a closed form
+
+
+def histograms_of(nodes: NodeEmbeddings, index: LabelIndex) -> Histograms:
+    """Return the label histograms of embedded graphs."""
+    return histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
 
 
 def _labels_alone(nodes: NodeEmbeddings) -> NodeEmbeddings:

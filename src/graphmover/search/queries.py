@@ -14,7 +14,8 @@ from graphmover.backends.protocol import Chunking
 from graphmover.backends.rows import in_chunks, nodes_of_chunk
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.search.cascade import Limit, Neighbors, nearest_of, solve_in_order
+from graphmover.search.cascade import Limit, Neighbors, solve_in_order
+from graphmover.search.labels import neighbors_by_labels
 from graphmover.search.library import Library
 
 Floats = NDArray[np.float64]
@@ -50,19 +51,21 @@ def neighbors_of_graphs(
 def neighbors_within(
     library: Library,
     limit: Limit,
+    chosen: Ints | None = None,
     *,
     device: str = "cpu",
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> tuple[list[Neighbors], int]:
-    """Return the neighbours of each graph of a library among the others."""
-    backend = backend_for(device, len(library) ** 2)
+    """Return the neighbours of each graph of a library, or of chosen ones, among the others."""
+    themselves = np.arange(len(library)) if chosen is None else chosen
+    n_queries = len(themselves)
+    backend = backend_for(device, len(library) * n_queries)
 
     def nodes_of(rows: slice) -> tuple[NodeEmbeddings, Floats]:
-        return library.nodes[rows], library.pivots[rows]
+        return library.nodes[themselves[rows]], library.pivots[themselves[rows]]
 
-    themselves = np.arange(len(library))
-    return _in_chunks(library, backend, nodes_of, len(library), limit, themselves, n_jobs, progress)
+    return _in_chunks(library, backend, nodes_of, n_queries, limit, themselves, n_jobs, progress)
 
 
 def _in_chunks(
@@ -105,19 +108,10 @@ def _neighbors(
     limit: Limit,
     excluded: Ints | None,
 ) -> tuple[list[Neighbors], int]:
-    graphs = library.prepared_for(backend).graphs
     if library.has_closed_form:
-        rows = np.empty((len(nodes), len(library)))
-        backend.distances(backend.take(nodes), graphs, None, rows)
-        all_graphs = np.arange(len(library))
-        neighbors = []
-        for number, row in enumerate(rows):
-            kept = all_graphs
-            if excluded is not None:
-                kept = np.delete(all_graphs, excluded[number])
-            neighbors.append(nearest_of(row[kept], kept, limit))
-        return neighbors, rows.size
+        return neighbors_by_labels(library, backend, nodes, limit, excluded)
     bounds = library.lower_bounds(backend, nodes, pivots)
     bounds[nodes.node_counts == 0] = np.inf
     queries = backend.prepare(nodes, library.ground)
+    graphs = library.prepared_for(backend).graphs
     return solve_in_order(backend, queries, graphs, bounds, limit, excluded)

@@ -1,0 +1,170 @@
+"""Indexes of graphs in one file: plain arrays that are mapped into memory, no pickle.
+
+The file is an ``.npz`` file of uncompressed, aligned members: the arrays of the embedding's model
+under names that begin with ``model_``, the embedded nodes of the graphs, and their distances to the
+pivots. Loading checks the checksums of all members.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmover import __version__
+from graphmover._utils.files import replacing
+from graphmover.graphs.columns import id_array
+from graphmover.io.model_file import (
+    INDEX,
+    FittedModel,
+    arrays_to_save,
+    opened_file,
+    read_model,
+    read_parameters,
+)
+from graphmover.io.stored_arrays import PrefixedArrays, StoredArrays, write_aligned
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.masses import integer_masses
+
+#: Version of the file layout; raised by a change that older code cannot read.
+INDEX_FORMAT = 1
+
+_MODEL = "model_"
+_MAX_VERSION = 100
+_MEMBERS = {
+    INDEX,
+    "version",
+    "parameters",
+    "points",
+    "masses",
+    "offsets",
+    "labels",
+    "pivots",
+    "ids",
+}
+
+Floats = NDArray[np.float64]
+
+
+class StoredIndex(NamedTuple):
+    """The state of a fitted `NearestGraphs`."""
+
+    parameters: dict[str, Any]
+    model: FittedModel
+    nodes: NodeEmbeddings
+    pivots: Floats  # (graphs, pivots) distances to the first random graphs of the model
+    ids: NDArray[Any] | None
+
+
+def write_index(path: str | os.PathLike[str], index: StoredIndex) -> None:
+    """Write an index atomically."""
+    nodes = index.nodes
+    arrays: dict[str, NDArray[Any]] = {
+        INDEX: np.array(INDEX_FORMAT),
+        "version": np.array(__version__),
+        "parameters": np.array(json.dumps(index.parameters)),
+        "points": nodes.points,
+        "masses": nodes.masses,
+        "offsets": nodes.offsets,
+        "pivots": index.pivots,
+    }
+    if nodes.labels is not None:
+        arrays["labels"] = nodes.labels
+    if index.ids is not None:
+        text = json.dumps(index.ids.tolist()).encode()
+        arrays["ids"] = np.frombuffer(text, np.uint8)
+    model = arrays_to_save(index.model)
+    arrays |= {_MODEL + name: array for name, array in model.items()}
+    with replacing(path) as file:
+        write_aligned(file, arrays)
+
+
+@contextmanager
+def opened_index(path: str | os.PathLike[str]) -> Iterator[StoredIndex]:
+    """Map an index into memory; errors raised in the block mean a damaged file."""
+    file = os.fspath(path)
+    with opened_file(path, "an index of graphs") as stream:
+        try:
+            arrays = StoredArrays(stream, mapped=True)
+            if INDEX not in arrays.names and "gamma" in arrays.names:
+                raise ValueError("it is a model without graphs")
+            found = int(arrays.array(INDEX, "iu", 0))
+            version = arrays.text("version", _MAX_VERSION)
+        except Exception as error:  # zip, NumPy and decoding errors: all mean the same here
+            raise ValueError(
+                f"{file} is not an index of graphs, or it is damaged ({str(error)[:500]}): "
+                f"expected a file that NearestGraphs.save or `graphmover index` wrote"
+            ) from error
+        if found != INDEX_FORMAT:
+            raise ValueError(
+                f"{file} has index format {found} (graphmover {version}), but graphmover "
+                f"{__version__} reads format {INDEX_FORMAT}: use that version, or index the graphs "
+                f"again"
+            )
+        try:
+            with arrays:
+                index = _read(arrays)
+            yield index
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{file} is a damaged index: {str(error)[:500]}. Index the graphs again"
+            ) from error
+
+
+def _read(arrays: StoredArrays) -> StoredIndex:
+    unknown = {name for name in arrays.names if not name.startswith(_MODEL)} - _MEMBERS
+    if unknown:
+        raise ValueError(f"{min(unknown)[:100]!r} is not part of an index")
+    model = read_model(PrefixedArrays(arrays, _MODEL))
+    nodes = _read_nodes(arrays, model.random_graphs)
+    pivots = _plain(arrays.array("pivots", "f", 2), np.float64)
+    n_pivots = pivots.shape[1]
+    if len(pivots) != len(nodes) or not 1 <= n_pivots <= len(model.random_graphs):
+        raise ValueError(f"pivots has the shape {pivots.shape} for {len(nodes)} graphs")
+    if (np.isfinite(pivots) != (nodes.node_counts > 0)[:, np.newaxis]).any() or (pivots < 0).any():
+        raise ValueError("a distance to a pivot is negative, not a number, or infinite")
+    ids = _read_ids(arrays, len(nodes)) if "ids" in arrays.names else None
+    return StoredIndex(read_parameters(arrays), model, nodes, pivots, ids)
+
+
+def _read_nodes(arrays: StoredArrays, random_graphs: NodeEmbeddings) -> NodeEmbeddings:
+    """Return the nodes as views of the file, checked as the constructor would check copies."""
+    points = _plain(arrays.array("points", "f", 2), np.float64)
+    offsets = _plain(arrays.array("offsets", "i", 1), np.int64)
+    masses = _plain(arrays.array("masses", "i", 1), np.int64)
+    labels = None
+    if random_graphs.labels is not None:
+        labels = _plain(arrays.array("labels", "i", random_graphs.labels.ndim), np.int64)
+        if labels.shape[1:] != random_graphs.labels.shape[1:] or len(labels) != len(points):
+            raise ValueError(f"labels has the shape {labels.shape}")
+    if points.shape[1] != random_graphs.n_dimensions:
+        raise ValueError(
+            f"points have {points.shape[1]} dimensions, expected {random_graphs.n_dimensions}"
+        )
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(points):
+        raise ValueError("offsets do not lead from 0 to the number of points")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise ValueError("offsets decrease")
+    if points.size and not max(abs(points.min()), abs(points.max())) <= 1e150:
+        raise ValueError("a point is not finite or too large")
+    if (integer_masses(masses, offsets) != masses).any():
+        raise ValueError("masses add up to too much")
+    return NodeEmbeddings._trusted(points, masses, offsets, labels)
+
+
+def _plain(array: NDArray[Any], dtype: type) -> NDArray[Any]:
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise ValueError(f"an array has the type {array.dtype}, expected {np.dtype(dtype)}")
+    return array
+
+
+def _read_ids(arrays: StoredArrays, n_graphs: int) -> NDArray[Any]:
+    values = json.loads(bytes(arrays.array("ids", "u", 1)))
+    if not isinstance(values, list) or len(values) != n_graphs:
+        raise ValueError(f"ids are not a list of {n_graphs}")
+    return id_array(values, n_graphs)
