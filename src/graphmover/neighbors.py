@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.progress import Progress
 from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.explanations.alignment import Alignment, aligned
@@ -141,7 +143,7 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         """
         from sklearn.frozen import FrozenEstimator
 
-        self._check_parameters()
+        self.check_parameters()
         batch = as_graph_batch(X)
         if isinstance(self.embedding, FrozenEstimator):
             self.embedding_ = _checked(self.embedding.estimator)
@@ -176,16 +178,27 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         batch = graphs_to_transform(X)
-        if not len(batch):
-            return self
-        nodes, distances = self._embedded(batch)
-        self._library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
-        self.ids_ = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
-        self.n_samples_fit_ += len(batch)
-        if not self.exact:
-            vectors = self.embedding_._features(distances)
-            self._fit_index(np.concatenate([self._vectors, vectors]))
+        if len(batch):
+            warn_about_empty_graphs(batch)
+            self._add([batch])
         return self
+
+    def _add(self, batches: Iterable[GraphBatch]) -> None:
+        """Add graphs batch by batch; what is known is copied once."""
+        parts, ids, vectors = [], [self.ids_], [] if self.exact else [self._vectors]
+        counts = [self.n_samples_fit_]
+        for batch in batches:
+            nodes, distances = self._embedded(batch)
+            parts.append((nodes, distances[:, :MOST_PIVOTS].copy()))
+            ids.append(batch.ids)
+            counts.append(len(batch))
+            if not self.exact:
+                vectors.append(self.embedding_._features(distances))
+        self._library = self._library.with_more(parts)
+        self.ids_ = joined_ids(ids, counts)
+        self.n_samples_fit_ = sum(counts)
+        if not self.exact:
+            self._fit_index(np.concatenate(vectors))
 
     @property
     def nodes_(self) -> NodeEmbeddings:
@@ -225,11 +238,8 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         self._require_enough(int(wanted), itself=X is None)
         if not self.exact:
             return self._by_vectors("kneighbors", X, int(wanted), return_distance)
-        found = self._found(X, Limit(int(wanted)))
-        indices = np.array([one.indices for one in found], np.int64).reshape(len(found), wanted)
-        if not return_distance:
-            return indices
-        return np.array([one.distances for one in found]).reshape(len(found), wanted), indices
+        distances, indices = self._kneighbors(_queries(X), int(wanted))
+        return (distances, indices) if return_distance else indices
 
     def radius_neighbors(
         self, X: Any = None, radius: float | None = None, return_distance: bool = True
@@ -254,7 +264,7 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         radius = _checked_radius(self.radius, radius)
         if not self.exact:
             return self._by_vectors("radius_neighbors", X, radius, return_distance)
-        found = self._found(X, Limit(None, radius))
+        found = self._found(_queries(X), Limit(None, radius))
         indices = _array_of_arrays([one.indices for one in found])
         if not return_distance:
             return indices
@@ -394,7 +404,7 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
                 raise ValueError(f"{min(unknown)!r:.80} is not a parameter")
             embedding = RandomGraphEmbedding._from_fitted_model(stored.model)
             near = cls(embedding=FrozenEstimator(_checked(embedding)), **stored.parameters)
-            near._check_parameters()
+            near.check_parameters()
             near.embedding_ = embedding
             near._library = Library(embedding._to_random_graphs, stored.nodes, stored.pivots)
             near.ids_ = stored.ids
@@ -405,8 +415,17 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         values = distances if mode == "distance" else np.ones(len(indices))
         return csr_matrix((values, indices, offsets), shape=(len(offsets) - 1, self.n_samples_fit_))
 
-    def _found(self, X: Any, limit: Limit) -> list[Neighbors]:
-        progress = "searching" if self.verbose else None
+    def _kneighbors(
+        self, queries: GraphBatch | None, wanted: int, progress: Progress = None
+    ) -> tuple[Floats, Ints]:
+        found = self._found(queries, Limit(wanted), progress)
+        shape = (len(found), wanted)
+        distances = np.array([one.distances for one in found], np.float64).reshape(shape)
+        return distances, np.array([one.indices for one in found], np.int64).reshape(shape)
+
+    def _found(self, X: Any, limit: Limit, progress: Progress = None) -> list[Neighbors]:
+        if self.verbose and progress is None:
+            progress = "searching"
         settings: dict[str, Any] = {
             "device": self.device,
             "n_jobs": self.n_jobs,
@@ -415,17 +434,15 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         if X is None:
             found, solved = neighbors_within(self._library, limit, **settings)
         else:
-            batch = graphs_to_transform(X)
-            if len(batch):
-                warn_about_empty_graphs(batch)
-            found, solved = neighbors_of_graphs(self._library, batch, limit, **settings)
+            found, solved = neighbors_of_graphs(self._library, X, limit, **settings)
         self.n_solved_ = solved
         self.n_pairs_ = len(found) * (self.n_samples_fit_ - (X is None))
         return found
 
     def _by_vectors(self, method: str, X: Any, limit: float, return_distance: bool) -> Any:
         """Ask the index of vectors."""
-        vectors = None if X is None else self._vectors_of(graphs_to_transform(X))
+        queries = _queries(X)
+        vectors = None if queries is None else self._vectors_of(queries)
         self.n_solved_ = 0
         n_queries = self.n_samples_fit_ if vectors is None else len(vectors)
         self.n_pairs_ = n_queries * (self.n_samples_fit_ - (X is None))
@@ -477,11 +494,14 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
                 f"are not so many graphs"
             )
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
         require_integer("n_neighbors", self.n_neighbors, least=1)
         _checked_radius(self.radius, None)
         for name in ("device", "n_jobs", "verbose"):
             require_allowed(name, getattr(self, name))
+        if self.embedding is not None:
+            _checked(getattr(self.embedding, "estimator", self.embedding))
         if self.exact and self.index is not None:
             raise ValueError("an index of vectors needs exact=False")
 
@@ -489,6 +509,14 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _queries(X: Any) -> GraphBatch | None:
+    """Return graphs to search for, with a warning if some have no nodes."""
+    batch = None if X is None else graphs_to_transform(X)
+    if batch is not None and len(batch):
+        warn_about_empty_graphs(batch)
+    return batch
 
 
 def _default_embedding(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
@@ -508,8 +536,8 @@ def _checked(embedding: Any) -> RandomGraphEmbedding:
         )
     if embedding.partial:
         raise ValueError(
-            "embedding has partial=True, whose distances are no metric: nearest graphs need "
-            "partial=False"
+            "distances by counts (partial=True) are no metric, which nearest graphs need: compare "
+            "shares"
         )
     return embedding
 

@@ -26,8 +26,10 @@ from graphmover.cli.demo import demo
 from graphmover.cli.embed import embed
 from graphmover.cli.evaluate import evaluate
 from graphmover.cli.fit import fit
+from graphmover.cli.index import index
 from graphmover.cli.info import info
 from graphmover.cli.report import report
+from graphmover.cli.search import search
 from graphmover.cli.standard_input import named_in
 from graphmover.cli.words import UsageError, in_words_of_options, usage_message
 
@@ -46,7 +48,7 @@ class _Command(TyperCommand):
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
-for command in (demo, embed, fit, evaluate, convert, info, report, datasets, compile):
+for command in (demo, embed, fit, evaluate, index, search, convert, info, report, datasets, compile):
     app.command(cls=_Command)(with_common_options(command))
 
 

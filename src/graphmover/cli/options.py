@@ -231,7 +231,7 @@ def _estimator(
     else:
         if values["n_components"] is None:
             del values["n_components"]
-        if any(_is_given(context, name) for name in _DESCRIBING):
+        if any(is_given(context, name) for name in _DESCRIBING):
             embedding = RandomGraphEmbedding(**values)
         else:
             shared = {name: value for name, value in values.items() if name in _SHARED}
@@ -267,11 +267,12 @@ _FITTING = [
 def _reject(context: typer.Context, names: Iterable[str], reason: str) -> None:
     """Reject options that would have no effect."""
     for name in names:
-        if _is_given(context, name):
+        if is_given(context, name):
             raise typer.BadParameter(f"leave out --{name.replace('_', '-')}: {reason}")
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
+def is_given(context: typer.Context, name: str) -> bool:
+    """Return whether an option is on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -113,7 +113,7 @@ def _finish_csv(part: PartialRows, names: NDArray[Any]) -> None:
     target, ids = part.read_target(), part.ids()
     with replacing(part.output) as file:
         file.write(csv_header(names, target, has_ids=ids is not None))
-        for rows in _chunks(part, target, ids):
+        for rows in chunks_of(part, target, ids):
             file.write(csv_lines(*rows))
 
 
@@ -121,7 +121,7 @@ def _finish_json_lines(part: PartialRows, names: NDArray[Any]) -> None:
     import json
 
     with replacing(part.output) as file:
-        for rows in _chunks(part, part.read_target(), part.ids()):
+        for rows in chunks_of(part, part.read_target(), part.ids()):
             lines: list[dict[str, Any]] = [{"vector": vector} for vector in rows.vectors.tolist()]
             if rows.target is not None:
                 for line, value in zip(lines, rows.target.tolist(), strict=True):
@@ -156,7 +156,7 @@ def _finish_parquet(part: PartialRows, names: NDArray[Any]) -> None:
 
     none = Rows(np.empty((0, width)), None if target is None else target[:0], [])
     with replacing(part.output) as file, pq.ParquetWriter(file, table(none).schema) as writer:
-        for rows in _chunks(part, target, ids):
+        for rows in chunks_of(part, target, ids):
             writer.write_table(table(rows))
 
 
@@ -178,7 +178,7 @@ class Rows(NamedTuple):
     ids: list[Any] | None
 
 
-def _chunks(part: PartialRows, target: NDArray[Any] | None, ids: Ids | None) -> Iterator[Rows]:
+def chunks_of(part: PartialRows, target: NDArray[Any] | None, ids: Ids | None) -> Iterator[Rows]:
     """Yield the committed rows in chunks."""
     step = max(1, _CHUNK_ENTRIES // part.n_columns)
     if ids is not None:
@@ -203,19 +203,19 @@ def write_to_stdout(pieces: Iterable[Rows], names: NDArray[Any]) -> int:
         for index, rows in enumerate(pieces):
             if not index:
                 has_ids = rows.ids is not None
-                _write_bytes(csv_header(names, rows.target, has_ids=has_ids))
+                write_bytes(csv_header(names, rows.target, has_ids=has_ids))
             if rows.ids is not None and not has_ids:
                 raise ValueError(
                     f"from graph {n_rows} on there are ids, but those before have none: write to "
                     f"a file instead of standard output"
                 )
             ids = [None] * len(rows.vectors) if has_ids and rows.ids is None else rows.ids
-            _write_bytes(csv_lines(rows.vectors, rows.target, ids))
+            write_bytes(csv_lines(rows.vectors, rows.target, ids))
             n_rows += len(rows.vectors)
     return n_rows
 
 
-def _write_bytes(content: bytes) -> None:
+def write_bytes(content: bytes) -> None:
     """Write to standard output, which may be a stream of text, as in a notebook."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
@@ -237,9 +237,6 @@ def csv_header(names: NDArray[Any], target: NDArray[Any] | None, *, has_ids: boo
 
 def csv_lines(vectors: Floats, target: NDArray[Any] | None, ids: list[Any] | None = None) -> bytes:
     """Return one line per row; every float reads back to the same bits."""
-    import csv
-    from io import StringIO
-
     rows = vectors.tolist()
     texts: list[Any] = [] if ids is None else ids
     if target is not None:
@@ -248,6 +245,14 @@ def csv_lines(vectors: Floats, target: NDArray[Any] | None, ids: list[Any] | Non
         rows = [row + more for row, more in zip(rows, values, strict=True)]
     if ids is not None:
         rows = [[id, *row] for row, id in zip(rows, ids, strict=True)]
+    return csv_text(rows, texts)
+
+
+def csv_text(rows: Iterable[Sequence[Any]], texts: Iterable[Any]) -> bytes:
+    """Return lines of CSV; ``texts`` are the values in them that may be text."""
+    import csv
+    from io import StringIO
+
     # Before Python 3.13 the writer quotes no "\r".
     is_odd = any(isinstance(text, str) and "\r" in text for text in texts)
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if is_odd else csv.QUOTE_MINIMAL

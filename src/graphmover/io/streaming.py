@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import joined, name_of, naming
 from graphmover.io.formats import iter_batches, with_progress
-from graphmover.io.output import Rows, finisher_of, write_to_stdout
+from graphmover.io.output import Finisher, Rows, finisher_of, write_to_stdout
 from graphmover.io.partial import PartialRows, id_lines, target_lines
 from graphmover.io.skipped_file import SkippedFile
 from graphmover.nodes.labels import label_codes
@@ -28,6 +28,16 @@ Floats = NDArray[np.float64]
 #: Computes the rows of a batch, given the index of its first graph in the source, and advances the
 #: progress bar.
 Embed = Callable[[GraphBatch, int, Bar], Floats]
+
+
+class Writer(Protocol):
+    """Makes an output of rows."""
+
+    def finisher_of(self, output: str | os.PathLike[str]) -> Finisher:
+        """Return what converts committed rows to a file."""
+
+    def to_stdout(self, pieces: Iterable[Rows], names: NDArray[Any]) -> int:
+        """Write rows as they arrive; return their number."""
 
 
 def write_rows(
@@ -41,6 +51,7 @@ def write_rows(
     skipped: SkippedFile | None = None,
     progress: str | None = None,
     total: int | None = None,
+    writer: Writer | None = None,
 ) -> int:
     """Write one row per graph to a file, holding one batch in memory; return the number of rows.
 
@@ -61,11 +72,14 @@ def write_rows(
         Title of the progress bar; None shows no bar.
     total : int, optional
         Number of graphs, if known.
+    writer : Writer, optional
+        What makes an output of rows, if they are not vectors.
     """
     if os.fspath(output) == "-":
+        to_stdout = write_to_stdout if writer is None else writer.to_stdout
         with progress_bar(progress, total) as bar:
-            return write_to_stdout(_embedded(batches, embed, bar), names)
-    finish = finisher_of(output)
+            return to_stdout(_embedded(batches, embed, bar), names)
+    finish = finisher_of(output) if writer is None else writer.finisher_of(output)
     with PartialRows(
         output, len(names), model=model, resume=resume, allow_missing=skipped is not None
     ) as part:

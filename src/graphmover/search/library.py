@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +62,11 @@ class Library:
         """Whether distances are those of labels alone, which need no solver."""
         return isinstance(self.ground, TreeDistance)
 
-    def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
-        """Return a library with further graphs."""
-        together = NodeEmbeddings.concatenate([self.nodes, nodes])
-        return Library(self.to_pivots, together, np.concatenate([self.pivots, pivots]))
+    def with_more(self, parts: Sequence[tuple[NodeEmbeddings, Floats]]) -> Library:
+        """Return a library with further graphs: nodes and distances to the pivots."""
+        nodes = NodeEmbeddings.concatenate([self.nodes, *(nodes for nodes, _ in parts)])
+        pivots = np.concatenate([self.pivots, *(pivots for _, pivots in parts)])
+        return Library(self.to_pivots, nodes, pivots)
 
     def prepared_for(self, backend: AnyBackend) -> Prepared:
         """Return what a back end needs of the graphs; it is kept."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.parallel import number_of_threads
+from graphmover._utils.progress import Progress
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.protocol import Chunking
 from graphmover.backends.rows import in_chunks, nodes_of_chunk
@@ -33,7 +34,7 @@ def neighbors_of_graphs(
     *,
     device: str = "cpu",
     n_jobs: int | None = None,
-    progress: str | None = None,
+    progress: Progress = None,
 ) -> tuple[list[Neighbors], int]:
     """Return the neighbours of each graph in a library, and how many pairs were solved."""
     library.to_pivots.require_carried(batch)
@@ -43,6 +44,8 @@ def neighbors_of_graphs(
         random_graphs = library.to_pivots.random_graphs
         there = nodes_of_chunk(backend, batch, rows, library.recipe, random_graphs)
         nodes = there.on_host(np.arange(len(there)))
+        if library.has_closed_form:  # which needs no bounds
+            return nodes, np.empty((len(nodes), 0))
         return nodes, library.distances_to_pivots(backend, nodes, n_jobs=None)
 
     return _in_chunks(library, backend, nodes_of, len(batch), limit, None, n_jobs, progress)
@@ -55,7 +58,7 @@ def neighbors_within(
     *,
     device: str = "cpu",
     n_jobs: int | None = None,
-    progress: str | None = None,
+    progress: Progress = None,
 ) -> tuple[list[Neighbors], int]:
     """Return the neighbours of each graph of a library, or of chosen ones, among the others."""
     themselves = np.arange(len(library)) if chosen is None else chosen
@@ -76,7 +79,7 @@ def _in_chunks(
     limit: Limit,
     excluded: Ints | None,
     n_jobs: int | None,
-    progress: str | None,
+    progress: Progress,
 ) -> tuple[list[Neighbors], int]:
     found: dict[int, list[Neighbors]] = {}
     n_solved: list[int] = []

@@ -1,0 +1,98 @@
+"""``graphmover index``."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphmover.cli.command import Result
+from graphmover.cli.options import (
+    BatchSize,
+    FitGraphs,
+    Force,
+    Source,
+    is_given,
+    reads_graphs,
+    takes_embedding,
+)
+from graphmover.cli.words import checking_options, counted
+
+if TYPE_CHECKING:
+    from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.vectorizer import GraphVectorizer
+
+
+@takes_embedding
+@reads_graphs
+def index(
+    context: typer.Context,
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to save the index.", metavar="INDEX")
+    ],
+    embedding: GraphVectorizer | RandomGraphEmbedding,
+    reading: dict[str, Any],
+    fit_graphs: FitGraphs = 10_000,
+    batch_size: BatchSize = None,
+    force: Force = False,
+) -> Result:
+    """Index a collection of graphs for `graphmover search`.
+
+    Graphs are compared by what they carry: attributes, labels, or coordinates.
+    Any option of RandomGraphEmbedding selects that: the paper's variants.
+
+    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    """
+    from sklearn.frozen import FrozenEstimator
+
+    from graphmover._utils.files import require_new, require_other_file, require_writable
+    from graphmover._utils.messages import logger
+    from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.io.formats import iter_batches, with_progress
+    from graphmover.io.skipped_file import listing_skipped
+    from graphmover.io.streaming import sample_graphs
+    from graphmover.neighbors import NearestGraphs
+
+    require_other_file(source, output)
+    require_writable(output)
+    require_new(output, overwrite=force)
+    settings: dict[str, Any] = {
+        "device": embedding.device,
+        "n_jobs": embedding.n_jobs,
+        "verbose": True,
+    }
+    chosen = embedding if isinstance(embedding, RandomGraphEmbedding) else None
+    if chosen is None and is_given(context, "components"):
+        raise typer.BadParameter(
+            "leave out --components: an index uses 64 random graphs, unless an option of "
+            "RandomGraphEmbedding selects another embedding"
+        )
+    near = NearestGraphs(embedding=chosen, random_state=embedding.random_state, **settings)
+    with checking_options():
+        near.check_parameters()
+    unlisted: deque[object] = deque(maxlen=0)  # listed as they are read for the index
+    sample, n_graphs = sample_graphs(
+        source,
+        fit_graphs,
+        random_state=embedding.random_state,
+        progress="reading graphs",
+        **{**reading, "skipped": unlisted},
+    )
+    near.fit(sample.graphs)
+    with listing_skipped(output, reading["errors"], overwrite=force) as skipped:
+        if len(sample.graphs) < n_graphs or skipped is not None:
+            logger.info("fitted to %d of %s", len(sample.graphs), counted(n_graphs, "graph"))
+            batches = iter_batches(source, batch_size or 10_000, skipped=skipped, **reading)
+            every = with_progress(batches, source, "indexing graphs")
+            near.set_params(embedding=FrozenEstimator(near.embedding_), verbose=False)
+            near.fit(sample.graphs[:0])
+            near._add(batch.graphs for batch in every)
+        if skipped is not None:
+            skipped.finish()
+        near.set_params(verbose=False).save(output)
+    logger.info("%s -> %s", counted(near.n_samples_fit_, "graph"), output)
+    values = {"output": str(output), "graphs": near.n_samples_fit_}
+    return Result({**values, "fitted_to": len(sample.graphs), "seed": embedding.random_state})

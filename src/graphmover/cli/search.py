@@ -1,0 +1,128 @@
+"""``graphmover search``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graphmover.cli.command import Result
+from graphmover.cli.options import OPTIONS, BatchSize, Force, Jobs, Source, reads_graphs
+from graphmover.cli.words import checking_options, counted
+
+#: Where distances are computed, as in all commands.
+_Device: Any = OPTIONS["device"].annotation
+
+#: Graphs that are searched for, and committed, at a time.
+_BATCH_GRAPHS = 1_000
+
+
+@reads_graphs
+def search(
+    context: typer.Context,
+    library: Annotated[
+        Path, typer.Argument(help="What `graphmover index` wrote.", metavar="INDEX")
+    ],
+    source: Source,
+    output: Annotated[
+        Path,
+        typer.Option(
+            *("--output", "-o"), help=".parquet, .csv or .jsonl; - is CSV to standard output."
+        ),
+    ],
+    reading: dict[str, Any],
+    neighbours: Annotated[
+        int | None,
+        typer.Option(
+            *("--neighbours", "-k"), min=1, help="How many nearest graphs.", show_default="10"
+        ),
+    ] = None,
+    device: _Device = OPTIONS["device"].default,
+    jobs: Jobs = -1,
+    batch_size: BatchSize = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Discard what an interrupted run left.")
+    ] = False,
+    force: Force = False,
+) -> Result:
+    """Find the nearest graphs in an index, exactly.
+
+    The output has a row for each graph of SOURCE and each of its neighbours: query,
+    rank, neighbour, distance, and ids where graphs have them.
+
+    After a crash, a kill or Ctrl-C the same command resumes where it stopped.
+    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    """
+    import numpy as np
+
+    from graphmover._utils.files import require_new, require_other_file, require_writable
+    from graphmover._utils.messages import logger
+    from graphmover.input_warnings import warn_about_zero_rows
+    from graphmover.io.formats import count_graphs, iter_batches
+    from graphmover.io.hits import HitsWriter, as_row
+    from graphmover.io.index_file import index_fingerprint
+    from graphmover.io.skipped_file import listing_skipped
+    from graphmover.io.streaming import write_rows
+    from graphmover.neighbors import NearestGraphs
+
+    is_file = str(output) != "-"
+    if not is_file and context.params["as_json"]:
+        raise typer.BadParameter("leave out --json: standard output has the neighbours, in CSV")
+    if is_file:  # an unwritable output is an error before the work
+        with checking_options():
+            HitsWriter(None).finisher_of(output)
+        for read in (library, source):
+            require_other_file(read, output)
+        require_writable(output)
+        require_new(output, overwrite=force)
+    near = NearestGraphs.load(library)
+    near.set_params(device=getattr(device, "value", device), n_jobs=jobs)
+    wanted = near.n_neighbors if neighbours is None else neighbours
+    if wanted > near.n_samples_fit_:
+        raise typer.BadParameter(
+            f"{library} holds {counted(near.n_samples_fit_, 'graph')}, not {wanted}",
+            param_hint="-k",
+        )
+    n_solved = n_pairs = n_empty = 0
+
+    def rows_of(batch: Any, first: int, bar: Any) -> Any:
+        nonlocal n_solved, n_pairs, n_empty
+        distances, indices = near._kneighbors(batch, wanted, bar)
+        n_solved, n_pairs = n_solved + near.n_solved_, n_pairs + near.n_pairs_
+        n_empty += int((batch.node_counts == 0).sum())
+        return as_row(distances, indices)
+
+    names = np.array([f"{what}{i}" for what in ("distance", "neighbour") for i in range(wanted)])
+    try:
+        with listing_skipped(
+            output if is_file else None, reading["errors"], overwrite=force
+        ) as skipped:
+            n_queries = write_rows(
+                iter_batches(source, batch_size or _BATCH_GRAPHS, skipped=skipped, **reading),
+                rows_of,
+                output,
+                names=names,
+                model=f"{index_fingerprint(library)}, {counted(wanted, 'neighbour')}",
+                resume=not restart,
+                skipped=skipped,
+                progress="searching",
+                total=count_graphs(source),
+                writer=HitsWriter(near.ids_),
+            )
+    except KeyboardInterrupt:
+        if output.with_name(f"{output.name}.part").exists():
+            logger.info("run the same command again to resume")
+        raise
+    warn_about_zero_rows(n_empty)
+    where = output if is_file else "standard output"
+    share = 100 * n_solved / n_pairs if n_pairs else 0.0
+    logger.info(
+        "%s x %s -> %s; %.1f %% of pairs solved",
+        counted(n_queries, "query").replace("querys", "queries"),
+        counted(wanted, "neighbour"),
+        where,
+        share,
+    )
+    values = {"output": str(output), "queries": n_queries, "neighbours": wanted}
+    return Result({**values, "graphs": near.n_samples_fit_, "solved": n_solved, "pairs": n_pairs})
