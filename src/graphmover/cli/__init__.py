@@ -48,7 +48,19 @@ class _Command(TyperCommand):
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
-for command in (demo, embed, fit, evaluate, index, search, convert, info, report, datasets, compile):
+for command in (
+    demo,
+    embed,
+    fit,
+    evaluate,
+    index,
+    search,
+    convert,
+    info,
+    report,
+    datasets,
+    compile,
+):
     app.command(cls=_Command)(with_common_options(command))
 
 

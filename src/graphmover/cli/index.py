@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.options import (
     BatchSize,
@@ -18,7 +19,7 @@ from graphmover.cli.options import (
     reads_graphs,
     takes_embedding,
 )
-from graphmover.cli.words import checking_options, counted
+from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -49,7 +50,6 @@ def index(
     from sklearn.frozen import FrozenEstimator
 
     from graphmover._utils.files import require_new, require_other_file, require_writable
-    from graphmover._utils.messages import logger
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.io.formats import iter_batches, with_progress
     from graphmover.io.skipped_file import listing_skipped

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.options import OPTIONS, BatchSize, Force, Jobs, Source, reads_graphs
-from graphmover.cli.words import checking_options, counted
+from graphmover.cli.words import checking_options
 
 #: Where distances are computed, as in all commands.
 _Device: Any = OPTIONS["device"].annotation
@@ -32,10 +33,10 @@ def search(
         ),
     ],
     reading: dict[str, Any],
-    neighbours: Annotated[
+    neighbors: Annotated[
         int | None,
         typer.Option(
-            *("--neighbours", "-k"), min=1, help="How many nearest graphs.", show_default="10"
+            *("--neighbors", "-k"), min=1, help="How many nearest graphs.", show_default="10"
         ),
     ] = None,
     device: _Device = OPTIONS["device"].default,
@@ -57,7 +58,6 @@ def search(
     import numpy as np
 
     from graphmover._utils.files import require_new, require_other_file, require_writable
-    from graphmover._utils.messages import logger
     from graphmover.input_warnings import warn_about_zero_rows
     from graphmover.io.formats import count_graphs, iter_batches
     from graphmover.io.hits import HitsWriter, as_row
@@ -78,7 +78,7 @@ def search(
         require_new(output, overwrite=force)
     near = NearestGraphs.load(library)
     near.set_params(device=getattr(device, "value", device), n_jobs=jobs)
-    wanted = near.n_neighbors if neighbours is None else neighbours
+    wanted = near.n_neighbors if neighbors is None else neighbors
     if wanted > near.n_samples_fit_:
         raise typer.BadParameter(
             f"{library} holds {counted(near.n_samples_fit_, 'graph')}, not {wanted}",
@@ -119,7 +119,7 @@ def search(
     share = 100 * n_solved / n_pairs if n_pairs else 0.0
     logger.info(
         "%s x %s -> %s; %.1f %% of pairs solved",
-        counted(n_queries, "query").replace("querys", "queries"),
+        counted(n_queries, "query", "queries"),
         counted(wanted, "neighbour"),
         where,
         share,
