@@ -212,9 +212,9 @@ def test_what_does_not_matter_for_the_rows_may_change(model, source, tmp_path, f
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"errors": "skip"}, "errors is 'skip', it was 'raise'"),
-        ({"id_column": "id"}, "id_column is 'id', it was None"),
-        ({"unit_rows": 8}, "the units are cut in another way"),
+        ({"errors": "skip"}, "errors='skip', it was errors='raise'"),
+        ({"id_column": "id"}, "id_column='id', it was id_column=None"),
+        ({"unit_rows": 8}, "unit_rows=8, it was unit_rows=4"),
     ],
 )
 def test_other_options_are_refused(model, source, tmp_path, finished, options, message):

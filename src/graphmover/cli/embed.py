@@ -11,11 +11,13 @@ import typer
 from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
 from graphmover.cli.fit import fit_to
+from graphmover.cli.many_workers import Workers, embed_on_workers
 from graphmover.cli.options import (
     BatchSize,
     FitGraphs,
     Force,
     Source,
+    jobs_if_given,
     reads_graphs,
     takes_embedding,
 )
@@ -26,16 +28,21 @@ if TYPE_CHECKING:
     from graphmover.vectorizer import GraphVectorizer
 
 
+#: Options of units of work.
+_PANEL = "Many workers"
+
+
 @takes_embedding
 @reads_graphs
 def embed(
     context: typer.Context,
     source: Source,
     output: Annotated[
-        Path,
+        str,
         typer.Option(
             *("--output", "-o"),
-            help=".npy, .npz, .parquet, .csv or .jsonl; - is CSV to standard output.",
+            help=".npy, .npz, .parquet, .csv or .jsonl; - is CSV to standard output. With "
+            "--cluster or --workers: a folder of Parquet files, as a path or URI.",
         ),
     ],
     embedding: GraphVectorizer | RandomGraphEmbedding,
@@ -53,6 +60,33 @@ def embed(
         bool, typer.Option("--restart", help="Discard what an interrupted run left.")
     ] = False,
     force: Force = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Compute on a cluster: tcp://HOST:PORT, a Dask scheduler, or ray://HOST:PORT.",
+            metavar="ADDRESS",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Processes of this machine, or actors of Ray.", rich_help_panel=_PANEL
+        ),
+    ] = None,
+    gpus: Annotated[
+        float,
+        typer.Option(min=0, help="GPUs for each worker of the cluster.", rich_help_panel=_PANEL),
+    ] = 0,
+    unit_rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Graphs in a unit of work, and rows in a file of the folder.",
+            show_default="100000",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
 ) -> Result:
     """Turn a collection of graphs into a matrix, one row per graph.
 
@@ -61,7 +95,51 @@ def embed(
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+
+    With --cluster or --workers, OUTPUT is a folder of Parquet files, one per unit of work.
     """
+    if cluster is not None or workers is not None:
+        return embed_on_workers(
+            embedding,
+            source,
+            output,
+            reading,
+            Workers(cluster, workers, gpus, unit_rows, batch_size, jobs_if_given(context)),
+            model=model,
+            fit_graphs=fit_graphs,
+            overwrite=force or restart,
+        )
+    for name, value in (("--gpus", gpus), ("--unit-rows", unit_rows)):
+        if value:
+            raise typer.BadParameter(f"leave out {name}: it is for --cluster or --workers")
+    return _embed_here(
+        context,
+        embedding,
+        source,
+        Path(output),
+        reading,
+        model,
+        fit_graphs,
+        batch_size,
+        restart=restart,
+        force=force,
+    )
+
+
+def _embed_here(
+    context: typer.Context,
+    embedding: GraphVectorizer | RandomGraphEmbedding,
+    source: str,
+    output: Path,
+    reading: dict[str, Any],
+    model: Path | None,
+    fit_graphs: int,
+    batch_size: int | None,
+    *,
+    restart: bool,
+    force: bool,
+) -> Result:
+    """Embed in this process, into one file."""
     from graphmover._utils.files import require_new, require_other_file, require_writable
     from graphmover.io.output import finisher_of
 

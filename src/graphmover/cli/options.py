@@ -277,6 +277,12 @@ def is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
+def jobs_if_given(context: typer.Context) -> int | None:
+    """Return the number of threads, if the command line has one."""
+    name = argument_of("n_jobs")
+    return context.params[name] if is_given(context, name) else None
+
+
 def _number(text: str) -> float:
     try:
         return float(text)

@@ -17,6 +17,7 @@ UsageError: Any = typer.BadParameter.__base__
 #: Options by the names that parameters have in Python.
 OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} | {
     "batch_size": "--batch-size",
+    "unit_rows": "--unit-rows",
     "target_column": "--target-column",
     "id_column": "--id-column",
     "errors": "--errors",

@@ -4,6 +4,8 @@
 how, and what is guaranteed.
 """
 
+from graphmover.distributed.arrow_map import ArrowMap
 from graphmover.distributed.driver import Written, transform_to
+from graphmover.distributed.sampling import fit
 
-__all__ = ["Written", "transform_to"]
+__all__ = ["ArrowMap", "Written", "fit", "transform_to"]

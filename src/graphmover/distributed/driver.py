@@ -202,8 +202,9 @@ def run(
     place.require_folder_above()
     with only_driver_of(place):
         found = cut_source(source, options, unit_rows)
+        layout = Layout(n_features, *found.columns)
         manifest = Manifest.of(
-            found, options, Layout(n_features, *found.columns), fingerprint(fitted)
+            found, options, layout, model=fingerprint(fitted), unit_rows=unit_rows
         )
         output = OutputFolder(place)
         output.prepare(manifest, fitted, overwrite=overwrite)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphmover.distributed.layout import Layout
@@ -26,20 +24,17 @@ if TYPE_CHECKING:
 SMILES, NODE_LINK, LINE = "smiles", "node_link", "line"
 
 
-class Embedder:
-    """Turns record batches of graphs into record batches of vectors, with ids and targets.
+class RowReader:
+    """Turns record batches of rows into graphs.
 
     Parameters
     ----------
-    model : RandomGraphEmbedding or GraphVectorizer
-        Fitted.
-    layout : Layout
-        The columns of the output.
-    id, target : str, optional
-        Columns of the input.
+    wanted : Wanted
+        Which columns hold ids and targets.
     file : path-like
         What messages call the source.
     limit : Limit
+        How much memory reading may take.
     bad : BadGraphs
         What to do about graphs that cannot be read.
     first : int
@@ -47,48 +42,16 @@ class Embedder:
     """
 
     def __init__(
-        self,
-        model: Model,
-        layout: Layout,
-        *,
-        id: str | None = None,
-        target: str | None = None,
-        file: Readable | None = None,
-        limit: Limit | None = None,
-        bad: BadGraphs | None = None,
-        first: int = 0,
+        self, wanted: Wanted, file: Readable, limit: Limit, bad: BadGraphs, first: int = 0
     ) -> None:
-        self.model, self.layout = model, layout
-        self.n_read = first
-        self.n_empty = 0
-        self.unknown = model._unknown_labels()
-        self._wanted = Wanted([], target, id)
-        self._file: Readable = Path("graphs") if file is None else file
-        self._limit = Limit(Path(os.devnull)) if limit is None else limit
-        self._bad = BadGraphs() if bad is None else bad
-
-    def __call__(self, rows: Any) -> Any:
-        """Return the vectors of a ``pyarrow.RecordBatch`` of graphs, as another.
-
-        The input has the columns of `GraphBatch.to_arrow`, or a column ``smiles``.
-        """
-        data = self.graphs(rows)
-        if data is None:  # all of them are left out
-            return pyarrow().RecordBatch.from_pylist([], schema=self.layout.schema())
-        self.n_empty += int((data.graphs.node_counts == 0).sum())
-        vectors = self.model._features_of_batch(data.graphs, self.unknown, None)
-        return self.layout.rows(vectors, data.ids, data.target)
-
-    def map(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield the vectors of each batch, as Spark's ``mapInArrow`` asks for."""
-        return map(self, batches)
+        self._wanted, self._file, self._limit, self._bad = wanted, file, limit, bad
+        self._n_read = first
 
     def graphs(self, rows: Any) -> Dataset | None:
         """Return the graphs of a ``pyarrow.RecordBatch``, or None if none is left."""
-        first, self.n_read = self.n_read, self.n_read + len(rows)
-        how = Reading(
-            max(1, len(rows)), self._wanted.target, self._wanted.id, self._limit, self._bad
-        )
+        first, self._n_read = self._n_read, self._n_read + len(rows)
+        target, id = self._wanted.target, self._wanted.id
+        how = Reading(max(1, len(rows)), target, id, self._limit, self._bad)
         if SMILES in rows.schema.names:
             return next(batches_of_lines(self._lines(rows, first), self._file, how), None)
         if NODE_LINK in rows.schema.names:
@@ -97,15 +60,34 @@ class Embedder:
         return graphs_of_rows(rows, self._wanted, self._file, first, how)
 
     def _lines(self, rows: Any, first: int) -> Iterator[Line]:
-        names, n = rows.schema.names, len(rows)
-        has_ids = self._wanted.id is not None
-        numbers = _values(rows, LINE) if LINE in names else range(first, first + n)
-        ids = _values(rows, self._wanted.id) if self._wanted.id else [None] * n
-        targets = _values(rows, self._wanted.target) if self._wanted.target else [None] * n
-        for number, text, id, target in zip(
-            numbers, _values(rows, SMILES), ids, targets, strict=True
-        ):
-            yield Line(number, text or "", id, has_ids, target)
+        target, id = self._wanted.target, self._wanted.id
+        has_lines = LINE in rows.schema.names
+        numbers = _values(rows, LINE) if has_lines else list(range(first, first + len(rows)))
+        lacking = [None] * len(rows)
+        texts = _values(rows, SMILES)
+        ids = lacking if id is None else _values(rows, id)
+        targets = lacking if target is None else _values(rows, target)
+        for number, text, name, value in zip(numbers, texts, ids, targets, strict=True):
+            yield Line(number, text or "", name, id is not None, value)
+
+
+class Embedder:
+    """Turns record batches of graphs into record batches of vectors, with ids and targets."""
+
+    def __init__(self, model: Model, layout: Layout, reader: RowReader) -> None:
+        self.model, self.layout = model, layout
+        self.n_empty = 0
+        self.unknown = model._unknown_labels()
+        self._reader = reader
+
+    def __call__(self, rows: Any) -> Any:
+        """Return the vectors of a ``pyarrow.RecordBatch`` of graphs, as another."""
+        data = self._reader.graphs(rows)
+        if data is None:  # all of them are left out
+            return pyarrow().RecordBatch.from_pylist([], schema=self.layout.schema())
+        self.n_empty += int((data.graphs.node_counts == 0).sum())
+        vectors = self.model._features_of_batch(data.graphs, self.unknown, None)
+        return self.layout.rows(vectors, data.ids, data.target)
 
 
 def _values(rows: Any, name: str) -> list[Any]:

@@ -34,9 +34,11 @@ class Manifest(NamedTuple):
     units: list[Unit]
 
     @classmethod
-    def of(cls, source: Source, options: Options, layout: Layout, model: str) -> Manifest:
+    def of(
+        cls, source: Source, options: Options, layout: Layout, *, model: str, unit_rows: int
+    ) -> Manifest:
         """Return the manifest of a source that has been cut."""
-        named = options._asdict()
+        named = {**options._asdict(), "unit_rows": unit_rows}
         if options.errors == "raise":  # then limits decide whether there are rows, not which
             del named["max_bytes"], named["max_smiles"]
         return cls(
@@ -91,11 +93,11 @@ class Manifest(NamedTuple):
         for name in names:
             before, after = self.options.get(name), now.options.get(name)
             if before != after:
-                found.append(f"{name} is {after!r}, it was {before!r}")
+                found.append(f"{name}={after!r}, it was {name}={before!r}")
         if not found and self.layout != now.layout:
             found.append(f"the columns are {now.layout}, they were {self.layout}")
         if not found and self.units != now.units:
-            found.append("the units are cut in another way: unit_rows is another one")
+            found.append("the units are cut in another way")
         return found
 
     def _differing_files(self, now: Manifest) -> list[str]:

@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmover import __version__
-from graphmover.distributed.embedder import Embedder
+from graphmover.distributed.embedder import Embedder, RowReader
 from graphmover.distributed.manifest import MODEL
 from graphmover.distributed.part import Footer, PartWriter, sound_part
 from graphmover.distributed.source import opened_unit
@@ -107,17 +107,9 @@ def opened(
     file = job.file(source)
     how = job.options.reading(file, source.size, batch_size, bad)
     wanted, batches = opened_unit(file, unit, job.ending, how, job.layout.id)
-    embedder = Embedder(
-        loaded_model(job.folder, job.model, job.n_jobs),
-        job.layout,
-        id=wanted.id,
-        target=wanted.target,
-        file=file,
-        limit=how.limit,
-        bad=bad,
-        first=unit.first,
-    )
-    return embedder, batches
+    reader = RowReader(wanted, file, how.limit, bad, unit.first)
+    model = loaded_model(job.folder, job.model, job.n_jobs)
+    return Embedder(model, job.layout, reader), batches
 
 
 def loaded_model(folder: str, model: str, n_jobs: int) -> Model:

@@ -1,0 +1,69 @@
+"""``graphmover embed`` with --workers and --cluster, as a user runs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from distributed_runs import rows_of
+
+COMMAND = [sys.executable, "-m", "graphmover", "embed"]
+
+
+def embed(source, folder, *options):
+    command = [*COMMAND, source, "-o", folder, "--components", 8, *options]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+
+
+def test_workers_write_what_one_process_writes(source, tmp_path):
+    folder = tmp_path / "z"
+    options = ("--workers", 1, "--unit-rows")
+    answer = json.loads(embed(source, folder, *options, 60, "--json").stdout)
+    assert (answer["graphs"], answer["units"], answer["computed"]) == (240, 5, 5)
+    assert embed(source, tmp_path / "one.parquet").returncode == 0
+    assert rows_of(folder) == rows_of(tmp_path / "one.parquet")
+    assert "(0 of 5 units computed)" in embed(source, folder, *options, 60).stderr
+    refused = embed(source, folder, *options, 30)
+    assert refused.returncode == 1
+    assert "--unit-rows 30, it was --unit-rows 60" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cluster", "localhost:8786"], "expected tcp://HOST:PORT"),
+        (["--cluster", "tcp://127.0.0.1:1", "--workers", "2"], "leave out --workers"),
+        (["--workers", "2", "--gpus", "1"], "leave out --gpus"),
+        (["--unit-rows", "2"], "leave out --unit-rows"),
+    ],
+)
+def test_options_that_do_not_go_together(source, tmp_path, options, message):
+    answer = embed(source, tmp_path / "z.npy", *options)
+    assert answer.returncode == 2
+    assert message in answer.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_leaves_a_state_that_resumes(source, expected, tmp_path, model):
+    model.save(tmp_path / "model.npz")
+    folder = tmp_path / "z"
+    command = [*COMMAND, str(source), "-o", str(folder)]
+    command += ["-m", str(tmp_path / "model.npz"), "--workers", "1", "--unit-rows", "4"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while len(list(folder.glob("part-*"))) < 5 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run the same command again to resume" in said
+    assert "Traceback" not in said
+    n_done = len(list(folder.glob("part-*")))
+    assert 5 <= n_done < 60
+    answer = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(answer.stdout)["computed"] == 60 - n_done
+    assert rows_of(folder) == rows_of(expected)

@@ -1,0 +1,31 @@
+"""The batch function under Spark's ``mapInArrow``, where Spark and Java are installed."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import graphmover as gm
+
+pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("needs Java", allow_module_level=True)
+
+pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
+
+
+def test_map_in_arrow(model, data, source):
+    from pyspark.sql import SparkSession
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "50").getOrCreate()
+    embed = gm.distributed.ArrowMap(
+        model, id_column="id", id_type="int64", target_column="target", target_type="int64"
+    )
+    graphs = spark.read.parquet(str(source))
+    rows = graphs.mapInArrow(embed, from_arrow_schema(embed.schema)).orderBy("id").collect()
+    assert [row.id for row in rows] == data.ids.tolist()
+    assert [row.target for row in rows] == data.target.tolist()
+    assert (np.array([row.vector for row in rows]) == model.transform(data.graphs)).all()
+    spark.stop()
