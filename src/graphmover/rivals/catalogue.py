@@ -23,6 +23,7 @@ from graphmover.rivals.local_profile import LocalTopologicalProfile
 from graphmover.rivals.templates import TemplateDistances
 from graphmover.rivals.weisfeiler_lehman import (
     BagOfWLLabels,
+    VertexHistogram,
     WLOptimalAssignment,
 )
 from graphmover.vectorizer import GraphVectorizer
@@ -75,9 +76,14 @@ class Rival:
             return as_method(self.build(), graphs, regression=regression)
         if self.kind == "kernel":
             return KernelGrid(self.name, self.build(), self.grid, normalise=self.normalise)
-        estimator = self.build(regression=True) if self.kind == "model" and regression else None
-        estimator = self.build() if estimator is None else estimator
+        estimator = self.measurable(regression=regression)
         return SklearnEstimator(self.name, estimator, regression=regression)
+
+    def measurable(self, *, regression: bool = False) -> Any:
+        """Return the estimator whose fit and transform are timed; None if there is none."""
+        if self.kind == "method":
+            return VertexHistogram() if self.name == "bag of nodes" else None
+        return self.build(regression=True) if self.kind == "model" and regression else self.build()
 
     def misfit(self, graphs: GraphBatch, *, regression: bool = False) -> str | None:
         """Return why the method cannot run on these graphs, or None if it can."""

@@ -1,0 +1,110 @@
+"""Other methods on the folds of the tables: accuracy, seconds, memory, and beside GraphVectorizer.
+
+python experiments/rivals.py --datasets MUTAG PTC_MR --methods WL-ST WL-OA
+
+Each method first runs one fold in a process of its own, with a limit of one hour and of 16 GB:
+what exceeds one of them has that as its result. Then it is cross-validated, nested and repeated;
+networks once, with an inner holdout, as is customary. Rows go to rivals.csv. A killed run resumes
+where it stopped, and one with more repetitions adds to the results: checkpoints hold every fold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _common import Experiment, arguments
+
+import graphmover as gm
+from graphmover.evaluation import paired_difference
+from graphmover.rivals.catalogue import REFERENCE, RIVALS, Rival
+from graphmover.rivals.cost import cost_of
+from graphmover.rivals.limited import run_limited
+
+PAPER = ["MUTAG", "PTC", "ENZYMES", "PROTEINS", "NCI1", "NCI109"]
+PAPER += ["IMDB-BINARY", "IMDB-MULTI", "COLLAB"]
+MORE = ["PTC_MR", "DD", "BZR", "REDDIT-BINARY", "PROTEINS_full", "Letter-high"]
+
+#: The limits of one fold, and of the memory of the whole cross-validation.
+SECONDS, MEGABYTES = 3600.0, 16_000.0
+
+
+def folds_of(
+    experiment: Experiment, name: str, data: gm.Dataset, rival: Rival, repeats: int
+) -> Any:
+    """Return the rows of all folds and their summary, computing those that are missing."""
+    # The folds of GraphVectorizer are those of vectorizer.py.
+    kind = "vectorizer" if rival.name == REFERENCE else "rivals"
+    method = rival.method(data.graphs)
+    found = experiment.evaluate(data, method, f"{kind}-{name}", n_repeats=repeats)
+    return found.folds, found.summary()[0]
+
+
+def cross_validated(options: Any, name: str, method: str, repeats: int) -> Any:
+    """Run in a process of its own, so that memory has a limit."""
+    experiment = Experiment(options)
+    [data] = [data for found, data in experiment.datasets() if found == name]
+    return folds_of(experiment, name, data, RIVALS[method], repeats)
+
+
+def row_of(options: Any, name: str, data: gm.Dataset, rival: Rival, reference: Any) -> Any:
+    """Return the row of a method, or None if its cross-validation was stopped."""
+    row: dict[str, Any] = {"dataset": name, "method": rival.name}
+    empty = ("mean", "std", "repeats", "folds", "fit_seconds", "transform_seconds", "peak_mb")
+    row |= dict.fromkeys(empty) | {"implementation": rival.implementation, "note": ""}
+    row |= {"difference": None, "standard_error": None}
+    cost = cost_of(rival.name, data.graphs, data.target, seconds=SECONDS, megabytes=MEGABYTES)
+    row["peak_mb"] = None if cost.peak_mb is None else round(cost.peak_mb)
+    if cost.failure:
+        return row | {"note": cost.failure}
+    for column in ("fit_seconds", "transform_seconds"):
+        value = getattr(cost, column)
+        row[column] = None if value is None else float(f"{value:.3g}")
+    repeats = 1 if rival.cost == "training" else options.repeats
+    outcome = run_limited(
+        cross_validated, options, name, rival.name, repeats,
+        seconds=options.seconds, megabytes=MEGABYTES,
+    )  # fmt: skip
+    if outcome.failure == "out of memory":
+        return row | {"note": f"{outcome.failure} in cross-validation"}
+    if outcome.failure:
+        print(f"{name:14} {rival.name}: {outcome.failure}; finished folds are kept", flush=True)
+        return None
+    folds, summary = outcome.result
+    row |= {column: summary[column] for column in ("mean", "std", "repeats", "folds")}
+    if rival.cost == "training":
+        row["note"] = "one repetition, inner holdout"
+    difference = paired_difference(folds, reference)
+    if difference is not None and rival.name != REFERENCE:
+        row |= {"difference": difference.mean, "standard_error": difference.standard_error}
+    return row
+
+
+def main() -> None:
+    """Evaluate methods on data sets, and write rivals.csv."""
+    parser = arguments(__doc__, PAPER + MORE, repeats=10)
+    parser.add_argument("--methods", nargs="+", default=list(RIVALS), choices=list(RIVALS))
+    parser.add_argument(
+        "--seconds", type=float, help="end the cross-validation of a method after so many"
+    )
+    options = parser.parse_args()
+    if options.quick:
+        options.repeats = min(options.repeats, 2)
+    experiment = Experiment(options)
+    for name, data in experiment.datasets():
+        reference, _ = folds_of(experiment, name, data, RIVALS[REFERENCE], options.repeats)
+        for method in options.methods:
+            rival = RIVALS[method]
+            misfit = rival.misfit(data.graphs)
+            if misfit:
+                print(f"{name:14} {method}: left out, {misfit}", flush=True)
+                continue
+            row = row_of(options, name, data, rival, reference)
+            if row is None:
+                continue
+            experiment.update("rivals", [row], ["dataset", "method"])
+            shown = row["note"] if row["mean"] is None else f"{100 * row['mean']:.2f}"
+            print(f"{name:14} {method}: {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
