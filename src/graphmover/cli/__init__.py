@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 
 from graphmover._utils.messages import logger
 from graphmover.cli.command import with_common_options
+from graphmover.cli.compare import compare
 from graphmover.cli.compile import compile
 from graphmover.cli.convert import convert
 from graphmover.cli.datasets import datasets
@@ -53,6 +54,7 @@ for command in (
     embed,
     fit,
     evaluate,
+    compare,
     index,
     search,
     convert,

@@ -52,8 +52,8 @@ def cost_of(
     outcome = run_limited(
         _fold_seconds, name, graphs, target, regression, seconds=seconds, megabytes=megabytes
     )
-    times = outcome.result or (None, None)
-    return Cost(*times, outcome.peak_mb, outcome.failure)
+    fit, transform = outcome.result or (None, None)
+    return Cost(fit, transform, outcome.peak_mb, outcome.failure)
 
 
 def _fold_seconds(
@@ -65,12 +65,18 @@ def _fold_seconds(
         return None, None
     fold = repeated_folds(target, 10, 1, 0)[0]
     train, test = graphs[fold.train], graphs[fold.test]
-    warm = np.sort(np.concatenate([np.flatnonzero(target[fold.train] == kind)[:_WARM_UP // 2]
-                                   for kind in np.unique(target[fold.train])[:2]]))  # fmt: skip
-    if regression:
-        warm = np.arange(min(_WARM_UP, len(train)))
+    warm = _few_of_all(target[fold.train], regression)
     _run(estimator, train[warm], target[fold.train][warm], test[:2])
     return _run(estimator, train, target[fold.train], test)
+
+
+def _few_of_all(target: NDArray[Any], regression: bool) -> NDArray[np.int64]:
+    """Return some training graphs, of two classes at least."""
+    if regression:
+        return np.arange(min(_WARM_UP, len(target)))
+    kinds = np.unique(target)[:2]
+    few = [np.flatnonzero(target == kind)[: _WARM_UP // 2] for kind in kinds]
+    return np.sort(np.concatenate(few))
 
 
 def _run(estimator: Any, train: GraphBatch, target: Any, test: GraphBatch) -> tuple[float, float]:

@@ -1,0 +1,259 @@
+"""Which method suits a collection: those that fit what it carries, on the same folds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphmover import __version__
+from graphmover._utils.messages import logger
+from graphmover.drawing.figures import new_figure
+from graphmover.evaluation import evaluate
+from graphmover.evaluation.checkpoint import Checkpoint
+from graphmover.evaluation.paired import paired_difference
+from graphmover.evaluation.target import encoded_target
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.dataset import Dataset
+from graphmover.io.streaming import Content
+from graphmover.rivals.catalogue import REFERENCE, Rival, known_rivals
+from graphmover.rivals.cost import Cost, cost_of
+
+#: What is compared unless methods are named: quickly, and otherwise.
+QUICK = (REFERENCE, "majority class", "bag of nodes", "WL-ST", "WL-OA", "LTP", "FEATHER", "ECFP")
+USUAL = (*QUICK, "SP", "SP+labels", "V-OA", "WWL", "WWL+attributes", "NetLSD", "graph2vec")
+
+#: Beyond these, methods that compare all pairs of graphs or of nodes are left out.
+_MOST_GRAPHS, _MOST_NODE_PAIRS = 3000, 10**8
+
+#: One fold of a method may take so long.
+SECONDS, MEGABYTES = 600.0, 16_000.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of `compare`.
+
+    Attributes
+    ----------
+    rows : list of dict
+        A row per method, the best first: method, mean and deviation of the metric,
+        fit_seconds and transform_seconds of one fold, peak_mb, how far behind the best it is with
+        the standard error of the difference, and a note if it failed.
+    left_out : dict
+        Methods that do not fit the data, and why.
+    metric : str
+        "accuracy" or "r2".
+    verdict : str
+        Which is best, and whether a cheaper one is as good.
+    """
+
+    rows: list[dict[str, Any]]
+    left_out: dict[str, str]
+    metric: str
+    verdict: str
+
+
+def chosen_methods(
+    graphs: GraphBatch, names: Sequence[str] | None, *, quick: bool, regression: bool
+) -> tuple[list[Rival], dict[str, str]]:
+    """Return the methods to compare, and why others are left out.
+
+    Methods that were named are left out only if they cannot run; of the usual ones those that
+    would take long are, too.
+    """
+    wanted = known_rivals(names or (QUICK if quick else USUAL))
+    left_out = {}
+    for rival in wanted:
+        reason = rival.misfit(graphs, regression=regression)
+        if reason is None and not names:
+            reason = _too_large(rival, graphs)
+        if reason is not None:
+            left_out[rival.name] = reason
+    return [rival for rival in wanted if rival.name not in left_out], left_out
+
+
+def _too_large(rival: Rival, graphs: GraphBatch) -> str | None:
+    if rival.cost == "quadratic" and len(graphs) > _MOST_GRAPHS:
+        return f"compares all pairs of {len(graphs):,} graphs"
+    pairs = int((graphs.node_counts.astype(np.float64) ** 2).sum())
+    if rival.name.startswith("SP") and pairs > _MOST_NODE_PAIRS:
+        return f"visits {pairs:,} pairs of nodes"
+    return None
+
+
+def compare(
+    graphs: GraphBatch,
+    y: Any,
+    methods: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    task: str = "auto",
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Cross-validate methods on the same folds, and measure what each costs.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    y : array-like of shape (len(graphs),)
+    methods : sequence of str, optional
+        Names of `RIVALS`; by default those that fit the data.
+    quick : bool
+        Only methods in time linear in the graphs.
+    task, n_folds, n_repeats, random_state, n_jobs, progress
+        See `evaluate`.
+    checkpoint : path, optional
+        Keeps finished folds, and in a file beside it what was measured.
+
+    Examples
+    --------
+    >>> import graphmover as gm
+    >>> from graphmover.rivals.compare import chosen_methods
+    >>> graphs = gm.make_graph_families(12, random_state=0).graphs
+    >>> _, left_out = chosen_methods(graphs, None, quick=False, regression=False)
+    >>> left_out["ECFP"]
+    'needs molecules'
+    """
+    target, classes, _ = encoded_target(y, len(graphs), n_folds, task)
+    regression = not len(classes)
+    rivals, left_out = chosen_methods(graphs, methods, quick=quick, regression=regression)
+    if not rivals:
+        reasons = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
+        raise ValueError(f"no method is left to compare: {reasons}")
+    costs = _Costs(graphs, target, checkpoint)
+    rows, folds = [], {}
+    metric = "r2" if regression else "accuracy"
+    for rival in rivals:
+        cost = costs.of(rival, regression=regression)
+        row: dict[str, Any] = {"method": rival.name, "mean": None, "std": None}
+        row |= cost._asdict() | {"behind": None, "standard_error": None}
+        row["note"] = row.pop("failure")
+        rows.append(row)
+        if cost.failure:
+            logger.info("%s: %s", rival.name, cost.failure)
+            continue
+        result = evaluate(
+            graphs,
+            y,
+            [rival.method(graphs, regression=regression)],
+            task=task,
+            n_folds=n_folds,
+            n_repeats=n_repeats,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            progress=progress,
+        )
+        [summary] = result.summary()
+        deviation = summary["fold_std"] if summary["std"] is None else summary["std"]
+        row |= {"mean": summary["mean"], "std": deviation}
+        folds[rival.name] = result.folds
+    rows.sort(key=lambda row: -np.inf if row["mean"] is None else -row["mean"])
+    rows.sort(key=lambda row: row["mean"] is None)
+    scored = [row for row in rows if row["mean"] is not None]
+    for row in scored[1:]:
+        lost = paired_difference(folds[scored[0]["method"]], folds[row["method"]], metric=metric)
+        if lost is not None:
+            row |= {"behind": lost.mean, "standard_error": lost.standard_error}
+    return Comparison(rows, left_out, metric, verdict(scored, metric))
+
+
+def seconds_of(row: Mapping[str, Any]) -> float | None:
+    """Return the seconds of a fold: fit and transform."""
+    if row["fit_seconds"] is None:
+        return None
+    return float(row["fit_seconds"] + row["transform_seconds"])
+
+
+def verdict(scored: Sequence[Mapping[str, Any]], metric: str) -> str:
+    """Say which of the rows, the best first, is best, and which cheaper one is as good."""
+    if not scored:
+        return "No method finished."
+    best = scored[0]
+    score = f"{100 * best['mean']:.1f} %" if metric == "accuracy" else f"R2 {best['mean']:.3f}"
+    text = f"{best['method']} is best ({score})."
+    time = seconds_of(best)
+    cheaper = [
+        row
+        for row in scored[1:]
+        if time is not None and row["behind"] is not None and row["standard_error"] is not None
+        if (seconds_of(row) or np.inf) < time and row["behind"] <= row["standard_error"]
+    ]
+    if not cheaper:
+        return text
+    row = min(cheaper, key=lambda row: seconds_of(row) or np.inf)
+    behind = f"{row['behind']:.3f} +- {row['standard_error']:.3f} behind"
+    if metric == "accuracy":
+        behind = f"{100 * row['behind']:.1f} +- {100 * row['standard_error']:.1f} points behind"
+    share = (time or 0.0) / max(seconds_of(row) or 0.0, 1e-9)
+    return f"{text} {row['method']} is as good ({behind}) and {share:.3g} times as fast."
+
+
+class _Costs:
+    """What was measured, kept beside the checkpoint of folds."""
+
+    def __init__(
+        self, graphs: GraphBatch, target: Any, checkpoint: str | os.PathLike[str] | None
+    ) -> None:
+        self._graphs, self._target = graphs, target
+        content = Content()
+        content.add(Dataset("", graphs, target))
+        path = None if checkpoint is None else Path(f"{os.fspath(checkpoint)}.costs")
+        self._kept = Checkpoint(path, {"graphs": content.digest(), "version": __version__})
+
+    def of(self, rival: Rival, *, regression: bool) -> Cost:
+        if rival.name not in self._kept:
+            logger.info("%s: measuring one fold", rival.name)
+            measured = cost_of(
+                rival.name,
+                self._graphs,
+                self._target,
+                regression=regression,
+                seconds=SECONDS,
+                megabytes=MEGABYTES,
+            )
+            self._kept.add(rival.name, list(measured))
+        return Cost(*self._kept[rival.name])
+
+
+def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+    """Draw the score against the seconds of a fold, and write the figure.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    path : path
+        Its ending says the format: .png, .svg, .pdf.
+    """
+    figure = new_figure(6.4, 4.4)
+    axes = figure.subplots()
+    percent = 100 if comparison.metric == "accuracy" else 1
+    for row in comparison.rows:
+        seconds = seconds_of(row)
+        if row["mean"] is None or not seconds:
+            continue
+        colour = "tab:red" if row["method"] == REFERENCE else "0.35"
+        axes.plot(seconds, percent * row["mean"], "o", color=colour)
+        axes.annotate(
+            row["method"],
+            (seconds, percent * row["mean"]),
+            xytext=(4, 3),
+            textcoords="offset points",
+            fontsize=8,
+            color=colour,
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds of one fold (fit and transform)")
+    axes.set_ylabel("accuracy (%)" if percent == 100 else "R2")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)

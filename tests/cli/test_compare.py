@@ -1,0 +1,80 @@
+"""``graphmover compare`` as a user runs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from real_data import real_dataset
+
+import graphmover as gm
+
+pytestmark = pytest.mark.slow
+
+COMMAND = [sys.executable, "-m", "graphmover", "compare"]
+
+
+def run(*arguments):
+    return subprocess.run([*COMMAND, *arguments], check=False, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def mutag():
+    real_dataset("MUTAG")
+    return "MUTAG"
+
+
+def test_a_table_a_picture_and_a_verdict_and_again_from_the_checkpoint(mutag, tmp_path):
+    figure, checkpoint = tmp_path / "figure.png", tmp_path / "folds.checkpoint"
+    arguments = [mutag, "--folds", "3", "--figure", str(figure), "--checkpoint", str(checkpoint)]
+    arguments += ["--jobs", "1", "--methods", "WL-ST", "--methods", "bag of nodes"]
+    arguments += ["--methods", "WWL+attributes"]
+    answer = run(*arguments)
+    assert answer.returncode == 0, answer.stderr
+    assert "WL-ST: measuring one fold" in answer.stderr
+    lines = answer.stdout.splitlines()
+    assert lines[3].split()[:2] == ["method", "accuracy"]
+    assert any("is best" in line for line in lines)
+    assert "Left out: WWL+attributes, which needs node attributes." in lines
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    again = run(*arguments, "--json")
+    assert "measuring" not in again.stderr
+    found = json.loads(again.stdout)
+    assert found["command"] == "compare"
+    assert found["left_out"] == {"WWL+attributes": "needs node attributes"}
+    best, other = found["methods"]
+    assert best["mean"] >= other["mean"] > 0.7
+    assert other["behind"] == pytest.approx(best["mean"] - other["mean"], abs=0.01)
+    assert best["peak_mb"] > 50
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["MUTAG", "--methods", "WL"], 2, "'WL' is not one of GraphVectorizer, "),
+        (["MUTAG", "--task", "guess"], 2, "'guess' is not one of auto, classification"),
+        (["MUTAG", "--figure", "figure.txt"], 2, "figure.txt does not end in .pdf, .png, .svg"),
+        (["MUTAG", "--folds", "1"], 2, "must be greater than or equal to 2"),
+        (["nothing.parquet"], 1, "nothing.parquet"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, code, message):
+    answer = run(*arguments)
+    assert answer.returncode == code
+    assert message in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+    assert not answer.stdout
+
+
+def test_a_collection_without_target(tmp_path):
+    file = tmp_path / "graphs.parquet"
+    gm.write_graphs(gm.make_graph_families(12, random_state=0).graphs, file)
+    answer = run(str(file))
+    assert answer.returncode == 1
+    assert "has no target, expected a class or value for each graph" in answer.stderr
+
+
+def test_no_method_left(tmp_path, mutag):
+    answer = run(mutag, "--methods", "WWL+attributes")
+    assert answer.returncode == 1
+    assert "no method is left to compare: WWL+attributes needs node attributes" in answer.stderr
