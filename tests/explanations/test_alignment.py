@@ -1,5 +1,7 @@
 """Alignments: optimal plans whose parts add up to the distance, for every kind of embedding."""
 
+import importlib.util
+
 import naive
 import numpy as np
 import pytest
@@ -217,6 +219,10 @@ def test_views_and_pipelines(graphs):
     assert gm.explain(graphs[0], 1, halves).distance == gm.explain(graphs[0], 1, whole).distance
 
 
+def _has_rdkit():
+    return importlib.util.find_spec("rdkit") is not None
+
+
 def test_neighbours_are_explained(graphs):
     near = gm.NearestGraphs(2, random_state=0).fit(graphs)
     distances, indices = near.kneighbors(graphs[:3])
@@ -227,6 +233,10 @@ def test_neighbours_are_explained(graphs):
             assert_adds_up(near.explain(graphs[i], j), distance)
             assert_adds_up(gm.explain(graphs[i], graphs[j], near), distance)
             assert (alignment.b.node_labels == graphs[j].node_labels).all()
+    molecules = gm.as_graph_batch(["CCO", "CCN", "CCC"]) if _has_rdkit() else None
+    if molecules is not None:
+        found = gm.NearestGraphs(1).fit(molecules).explain("CCO", 0, molecules)
+        assert found.distance == 0
     with pytest.raises(IndexError, match="there is no graph 8 among 8"):
         near.explain(graphs[0], 8)
     with pytest.raises(ValueError, match="graphs are not those that are searched"):

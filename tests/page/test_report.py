@@ -5,11 +5,10 @@ import gzip
 import hashlib
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from commands import run
 from pages import HOSTILE, Elements, hostile_graphs
 from real_data import real_dataset
 
@@ -160,7 +159,9 @@ def test_regression(tmp_path):
     _, page = page_of(data.graphs, tmp_path, y=y)
     text, meta = "".join(page.text), page.json("meta")
     assert "Mean absolute error" in text and "R squared" in text
-    assert meta["target"]["least"] == y.min() and len(meta["anchors"]) == 1
+    assert meta["target"]["least"] == y.min() and len(meta["anchors"]) == 2
+    values = [[one["importance"] for one in group["anchors"]] for group in meta["anchors"]]
+    assert min(values[0]) > max(values[1])
     assert arrays_in(page)["target"] == pytest.approx(y)
     charts = [a["data-chart"] for a, _ in page.scripts if "data-chart" in a]
     assert charts == ["chart-map", "chart-nodes", "chart-scores", "chart-residuals"]
@@ -230,15 +231,44 @@ def test_wrong_use_is_named(tmp_path):
 def test_the_command(tmp_path):
     real_dataset("MUTAG")
     output = tmp_path / "report.html"
-    command = [sys.executable, "-m", "graphmover", "report", "MUTAG", "-o", str(output)]
-    command += ["--components", "16", "--folds", "2", "--map", "pca", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = ["report", "MUTAG", "-o", str(output), "--components", "16", "--folds", "2"]
+    done = run(*command, "--map", "pca", "--json")
+    assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["graphs"] == 188 and told["bytes"] == output.stat().st_size
     assert told["seed"] == 0
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    again = run(*command)
     assert again.returncode == 1 and "--force" in again.stderr
-    for wrong, code in ((["--folds", "1"], 2), (["--map", "umap"], 2), (["-o", "x.pdf"], 2)):
-        done = subprocess.run([*command, *wrong], capture_output=True, text=True, check=False)
-        assert done.returncode == code, done.stderr
+    for wrong in (["--folds", "1"], ["--map", "umap"], ["-o", "x.pdf"], ["--neighbors", "-1"]):
+        done = run(*command, *wrong)
+        assert done.returncode == 2, done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
+    done = run("report", str(tmp_path / "nothing.smi"), "-o", str(tmp_path / "new.html"))
+    assert done.returncode == 1 and "nothing.smi" in done.stderr
+    assert not (tmp_path / "new.html").exists()
+
+
+@pytest.mark.slow
+def test_the_largest_page_is_below_thirty_megabytes():
+    """As many graphs, nodes and edges as there may be, in arrays that do not compress."""
+    from graphmover.page import charts, drawings, report
+
+    rng = np.random.default_rng(0)
+    n_graphs, n_parts = report.MOST_GRAPHS, drawings._MOST_PARTS
+    n_nodes = n_edges = n_parts // 2
+    arrays = {
+        "positions": rng.integers(0, 256, 2 * n_nodes).astype(np.uint8),
+        "labels": rng.integers(0, drawings._MOST_LABELS, n_nodes).astype(np.uint16),
+        "edges": rng.integers(0, drawings.MOST_NODES, 2 * n_edges).astype(np.uint8),
+        "orders": rng.integers(1, 5, n_edges).astype(np.uint8),
+        "offsets": np.sort(rng.integers(0, n_nodes, 2 * n_graphs)).astype(np.uint32),
+        "matches": rng.integers(0, drawings.MOST_NODES, 5 * n_nodes).astype(np.uint8),
+        "match_offsets": np.sort(rng.integers(0, 5 * n_nodes, 5 * n_graphs)).astype(np.uint32),
+        "neighbours": rng.integers(0, n_graphs, 5 * n_graphs).astype(np.int32),
+        "distances and parts": rng.random((3 * 5 + 5 + 4) * n_graphs).astype(np.float32),
+    }
+    _, text = packed_arrays(arrays)
+    library = sum(map(len, charts.bokeh_library()))
+    ids = n_graphs * (report._ID_CHARACTERS + 4)
+    places = 3 * 4 * n_graphs * 4 / 3
+    assert len(text) + library + ids + places < 30e6

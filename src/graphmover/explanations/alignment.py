@@ -274,7 +274,7 @@ def _missing(nodes: Ints, before: Any, after: Any) -> list[int | None]:
 
 
 def _one_graph(name: str, graph: Any) -> GraphBatch:
-    batch = as_graph_batch(graph)
+    batch = as_graph_batch([graph] if isinstance(graph, str) else graph)  # a SMILES
     if len(batch) != 1:
         raise ValueError(f"{name} must be one graph, got {len(batch)}; choose one: {name}[0]")
     if not batch.n_nodes:

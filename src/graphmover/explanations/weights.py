@@ -162,7 +162,9 @@ class AnchorWeights:
             raise ValueError("no random graph is known to come from a training graph")
         return draw_anchors(pictures, title=f"speaks for {chosen}", molecules=molecules)
 
-    def best(self, target: Any, n: int, only: NDArray[np.bool_]) -> list[dict[str, Any]]:
+    def best(
+        self, target: Any, n: int, only: NDArray[np.bool_], *, against: bool = False
+    ) -> list[dict[str, Any]]:
         """Return the anchors that speak most for a class, of some training graphs, as plain values.
 
         Parameters
@@ -172,10 +174,13 @@ class AnchorWeights:
             How many at most.
         only : ndarray of bool
             Which training graphs count.
+        against : bool
+            Return those that speak most against it.
         """
         row = self.targets.index(target)
         found: list[dict[str, Any]] = []
-        for place in self._best(row).tolist():
+        order = self._best(row)
+        for place in (order[::-1] if against else order).tolist():
             graph, nodes = _source(self._columns[place])
             if len(found) < n and graph is not None and only[graph]:
                 value = float(self.importance[row, place])

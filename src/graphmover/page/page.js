@@ -243,7 +243,7 @@
         const own = {};
         for (const [name, value] of Object.entries(wanted)) if (name in model.properties) own[name] = value;
         if (Object.keys(own).length) model.setv(own);
-        if (model.type === "Title") model.setv({ text_color: text });
+        if (model.type === "Title" || model.name === "in-colour-of-text") model.setv({ text_color: text });
       }
     }
   }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.parallel import single_threaded_blas
 from graphmover._utils.progress import Bar
 from graphmover.evaluation.folds import repeated_folds
 from graphmover.evaluation.target import Target
@@ -16,6 +18,10 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.vectorizer import GraphVectorizer
 
 Floats = NDArray[np.float64]
+
+
+#: BLAS uses several threads for at least this many numbers.
+_WORTH_THREADS = 4_000_000
 
 
 class Predictions(NamedTuple):
@@ -40,7 +46,9 @@ def fitted(model: Any, vectors: Floats, target: NDArray[Any]) -> Any:
     """Fit a model that need not converge to the last digit."""
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings():
+    # Of small matrices, threads of BLAS wait for each other longer than they compute.
+    one_thread = single_threaded_blas() if vectors.size < _WORTH_THREADS else nullcontext()
+    with one_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(vectors, target)
 

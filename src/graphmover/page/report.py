@@ -45,6 +45,10 @@ _ANCHORS = 6
 _ANCHOR_CLASSES = 12
 
 
+#: Ids are cut to this many characters.
+_ID_CHARACTERS = 200
+
+
 class Made(NamedTuple):
     """What `report` wrote."""
 
@@ -426,7 +430,7 @@ def _meta(work: _Work, content: _Content) -> dict[str, Any]:
         "n_graphs": len(graphs),
         "n_neighbors": content.neighbours.indices.shape[1],
         "kinds": content.neighbours.kinds,
-        "ids": None if graphs.ids is None else graphs.ids.tolist(),
+        "ids": None if graphs.ids is None else [_short(name) for name in graphs.ids.tolist()],
         "label_names": content.drawings.label_names,
         "target": described,
         "anchors": _anchors(content, target),
@@ -434,13 +438,23 @@ def _meta(work: _Work, content: _Content) -> dict[str, Any]:
     }
 
 
+def _short(name: Any) -> Any:
+    """Cut an id that would fill the page."""
+    is_long = isinstance(name, str) and len(name) > _ID_CHARACTERS
+    return name[: _ID_CHARACTERS - 1] + "…" if is_long else name
+
+
 def _anchors(content: _Content, target: Target | None) -> list[dict[str, Any]]:
     if content.anchors is None or target is None:
         return []
-    names = target.classes.tolist()
-    groups = []
-    for code in content.anchors.targets[:_ANCHOR_CLASSES]:
-        best = content.anchors.best(code, _ANCHORS, only=content.drawings.is_drawn)
-        title = f"Speak for {names[code]}" if names else "Speak for a higher value"
-        groups.append({"title": title, "anchors": best})
-    return groups
+    names, weights, drawn = target.classes.tolist(), content.anchors, content.drawings.is_drawn
+    if names:
+        return [
+            {"title": f"Speak for {names[code]}", "anchors": weights.best(code, _ANCHORS, drawn)}
+            for code in weights.targets[:_ANCHOR_CLASSES]
+        ]
+    (only,) = weights.targets
+    return [
+        {"title": title, "anchors": weights.best(only, _ANCHORS, drawn, against=against)}
+        for title, against in (("Speak for a higher value", False), ("For a lower value", True))
+    ]
