@@ -5,6 +5,7 @@ from pathlib import Path
 
 import graphmover
 import graphmover.evaluation
+import graphmover.rivals
 
 HEAD = """API reference
 =============
@@ -56,6 +57,7 @@ def write_reference(folder: Path) -> None:
     for title, names in {**GROUPS, "More": more}.items():
         text += _group(title, "graphmover", names)
     text += _group("Evaluation", "graphmover.evaluation", graphmover.evaluation.__all__)
+    text += _group("Rivals", "graphmover.rivals", graphmover.rivals.__all__)
     folder.mkdir(exist_ok=True)
     index = folder / "index.rst"
     if not index.exists() or index.read_text() != text:  # Sphinx reads again what is newer

@@ -21,7 +21,7 @@ FIGURES = {
 TABLES = {
     "tables": "accuracy",
     "vectorizer": "accuracy",
-    **{name: name for name in [*FIGURES, "selection", "options"]},
+    **{name: name for name in [*FIGURES, "selection", "options", "rivals"]},
 }
 
 
