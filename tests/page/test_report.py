@@ -197,6 +197,17 @@ def test_odd_collections(tmp_path):
         assert ((neighbours >= 0).sum(axis=1) <= len(graphs) - 1).all()
 
 
+def test_rare_classes(tmp_path):
+    graphs = gm.make_graph_families(8, random_state=0).graphs
+    y = [0] * 7 + [1]
+    _, page = page_of(graphs, tmp_path, y=y)
+    predicted = arrays_in(page)["predicted"]
+    assert predicted[7] == 0  # no other graph shows that class
+    assert f"{np.mean(predicted == np.array(y)):.1%}" in "".join(page.text)
+    _, page = page_of(graphs[:2], tmp_path, y=[0, 1], overwrite=True)
+    assert "Nothing is predicted: " in "".join(page.text)
+
+
 def test_more_graphs_than_a_page_holds_are_sampled(tmp_path):
     data = gm.make_graph_families(30, random_state=0)
     made, page = page_of(data, tmp_path, max_graphs=20)
@@ -251,7 +262,7 @@ def test_the_command(tmp_path):
 @pytest.mark.slow
 def test_the_largest_page_is_below_thirty_megabytes():
     """As many graphs, nodes and edges as there may be, in arrays that do not compress."""
-    from graphmover.page import charts, drawings, report
+    from graphmover.page import charts, drawings, report, sections
 
     rng = np.random.default_rng(0)
     n_graphs, n_parts = report.MOST_GRAPHS, drawings._MOST_PARTS
@@ -269,6 +280,6 @@ def test_the_largest_page_is_below_thirty_megabytes():
     }
     _, text = packed_arrays(arrays)
     library = sum(map(len, charts.bokeh_library()))
-    ids = n_graphs * (report._ID_CHARACTERS + 4)
+    ids = n_graphs * (sections.ID_CHARACTERS + 4)
     places = 3 * 4 * n_graphs * 4 / 3
     assert len(text) + library + ids + places < 30e6

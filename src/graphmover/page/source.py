@@ -1,0 +1,48 @@
+"""The graphs of a page, and what is to be predicted of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphmover.evaluation.target import Target, encoded_target
+from graphmover.graphs.dataset import Dataset
+from graphmover.io.formats import read_graphs
+
+
+class Data(NamedTuple):
+    """Graphs, or a sample of them, with their target."""
+
+    dataset: Dataset
+    n_all: int  # how many graphs there were
+    target: Target | None
+    no_target: str  # why there is none
+
+
+def read_data(source: Any, y: Any, max_graphs: int, seed: int, reading: dict[str, Any]) -> Data:
+    """Read graphs; of more than ``max_graphs``, a random sample."""
+    dataset = read_graphs(source, **reading)
+    if y is not None:
+        dataset = Dataset(dataset.name, dataset.graphs, np.asarray(y))
+    n_all = len(dataset)
+    if not dataset.graphs.n_nodes:
+        raise ValueError("no graph has any nodes, so there is nothing to show")
+    if n_all > max_graphs:
+        chosen = np.random.default_rng(seed).choice(n_all, max_graphs, replace=False)
+        dataset = dataset[np.sort(chosen)]
+    if dataset.target is None:
+        return Data(dataset, n_all, None, "The graphs have no target, so nothing is predicted.")
+    try:
+        target = encoded_target(_named(dataset), len(dataset), 2)
+    except ValueError as error:
+        return Data(dataset, n_all, None, f"Nothing is predicted: {error}.")
+    return Data(dataset, n_all, target, "")
+
+
+def _named(dataset: Dataset) -> Any:
+    """Return the target with the names of classes, where it has them."""
+    names, target = dataset.target_names, dataset.target
+    if names is None or target is None or target.dtype.kind not in "iu":
+        return target
+    return np.array([names[code] for code in target.tolist()], dtype=object)
