@@ -67,13 +67,10 @@ def cross_validated(
     predicted = np.zeros(len(batch), target.values.dtype)
     of_folds = []
     for fold in repeated_folds(target.values, n_folds, 1, seed):
-        known = target.values[fold.train]
-        if len(target.classes) and len(np.unique(known)) == 1:  # a rare class is all in this fold
-            predicted[fold.test] = known[0]
-        else:
-            own = clone(vectorizer)
-            model = fitted(linear_model(target, seed), own.fit_transform(batch[fold.train]), known)
-            predicted[fold.test] = model.predict(own.transform(batch[fold.test]))
+        own = clone(vectorizer)
+        model = linear_model(target, seed)
+        fitted(model, own.fit_transform(batch[fold.train]), target.values[fold.train])
+        predicted[fold.test] = model.predict(own.transform(batch[fold.test]))
         of_folds.append(_score(target, predicted[fold.test], fold.test))
         bar.advance()
     return Predictions(predicted, _in_words(target, predicted, np.array(of_folds)))
