@@ -46,7 +46,8 @@ for name in ("Valjean", "Enjolras", "Cosette", "Fantine"):
 points = TSNE(random_state=0, method="exact", perplexity=8).fit_transform(vectors)
 figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
 shown = axis.scatter(*points.T, c=batch.node_counts, s=24, cmap="viridis")
-for name, point in zip(batch.ids, points, strict=True):
-    axis.annotate(name, point, fontsize=7, xytext=(3, 3), textcoords="offset points")
+for name in ("Valjean", "Javert", "Cosette", "Enjolras", "Gavroche", "Fantine", "Myriel", "Marius"):
+    point = points[list(batch.ids).index(name)]
+    axis.annotate(name, point, fontsize=9, xytext=(4, 4), textcoords="offset points")
 figure.colorbar(shown, label="acquaintances")
 axis.set(xticks=[], yticks=[])

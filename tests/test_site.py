@@ -116,7 +116,7 @@ def test_nothing_is_loaded_from_elsewhere(site, pages):
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_no_page_scrolls_sideways_on_a_phone(site, tmp_path):
     # A page of frames, each as wide as a phone, which reports the width that each page takes: the
-    # theme cuts off what is too wide, so text is measured as well as the page. Tables and code scroll.
+    # theme cuts off what is too wide, so text is measured, too. Tables and code scroll.
     names = [str(page.relative_to(site)) for page in sorted(site.rglob("*.html"))]
     names = [
         name for name in names if not name.startswith(("_static", "api/graphmover.evaluation"))
