@@ -34,6 +34,9 @@ for a in nodes:
     for b in nodes:
         gm.earth_movers_distance(a, b)
 gm.transport_plan(nodes[2], nodes[3])
+labels = gm.RandomGraphEmbedding(8, node_embedding=None, wl_iterations=1, wl_depths="all")
+for embedding in (None, labels):
+    gm.NearestGraphs(2, embedding=embedding, random_state=0).fit(data.graphs).kneighbors()
 """
 
 

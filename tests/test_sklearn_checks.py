@@ -1,10 +1,10 @@
 """scikit-learn's own estimator checks.
 
-They feed matrices of numbers. `RandomGraphEmbedding`, `RandomGraphDistances` and `GraphVectorizer`
-refuse these, as they should, so the checks run on subclasses that turn each row into a weighted
-graph and are otherwise the estimators themselves: everything but the reading of the input is what
-users run. With that no check is left that cannot apply to graphs. `DistanceFeatures` takes
-matrices.
+They feed matrices of numbers. `RandomGraphEmbedding`, `RandomGraphDistances`, `GraphVectorizer`
+and `NearestGraphs` refuse these, as they should, so the checks run on subclasses that turn each
+row into a weighted graph and are otherwise the estimators themselves: everything but the reading of
+the input is what users run. With that no check is left that cannot apply to graphs.
+`DistanceFeatures` takes matrices.
 """
 
 import numpy as np
@@ -55,6 +55,10 @@ class DistancesOfRows(RowsAsGraphs, gm.RandomGraphDistances):
     pass
 
 
+class NeighborsOfRows(RowsAsGraphs, gm.NearestGraphs):
+    pass
+
+
 def expected_failures(estimator):
     """Distances of graphs without nodes are infinite; NaN is refused."""
     if isinstance(estimator, gm.DistanceFeatures):
@@ -76,6 +80,7 @@ def expected_failures(estimator):
             random_state=0,
         ),
         DistancesOfRows(n_components=8, random_state=0),
+        NeighborsOfRows(2, random_state=0),
         gm.DistanceFeatures(),
         gm.DistanceFeatures(gamma=0.5, n_components=1),
     ],
@@ -86,6 +91,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_the_estimator_itself_refuses_a_matrix_of_samples():
-    for estimator in (gm.RandomGraphEmbedding(), gm.GraphVectorizer(), gm.GraphSizes()):
+    estimators = (gm.RandomGraphEmbedding(), gm.GraphVectorizer(), gm.NearestGraphs())
+    for estimator in (*estimators, gm.GraphSizes()):
         with pytest.raises(ValueError, match=r"graph 0: .* square"):
             estimator.fit(np.zeros((5, 3)))

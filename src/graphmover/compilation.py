@@ -20,8 +20,12 @@ from graphmover.backends.threads import ThreadBackend
 from graphmover.datasets.numbers import read_table
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_nodes
+from graphmover.search.bounds import raise_to_bounds, sketches
 from graphmover.transport.cpu import engine
-from graphmover.transport.ground import TreeDistance
+from graphmover.transport.cpu.relaxed import relaxed_distances
+from graphmover.transport.ground import TreeDistance, default_ground_distance
+from graphmover.transport.tree.histograms import histograms, index_labels
+from graphmover.transport.tree.search import candidates, lists_of, workspace_for
 
 
 def compile_all(*, progress: bool = True) -> Path | None:
@@ -66,6 +70,8 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "the average over neighbours", partial(embed_nodes, _small(), smoothing=1)
     yield from engine.kernels()
     yield "the closed form for labels", _compare_labels
+    yield "bounds of a search", _bound_distances
+    yield "the search by labels", _search_labels
 
 
 def _read_numbers() -> None:
@@ -96,6 +102,22 @@ def _compare_labels() -> None:
     backend, nodes = ThreadBackend(), embed_nodes(_small(), node_embedding=None, wl_depths="all")
     prepared = backend.prepare(nodes, TreeDistance(False))
     backend.distances(nodes, prepared, None, np.empty((1, 1)))
+
+
+def _bound_distances() -> None:
+    nodes, ground = embed_nodes(_small()), default_ground_distance(4)
+    known = sketches(nodes, np.zeros((1, 1)))
+    raise_to_bounds(known, known, ground, 1, np.zeros((1, 1)))
+    side = ThreadBackend().prepare(nodes).side  # type: ignore[union-attr]
+    relaxed_distances(side, 0, side, np.zeros(1, np.int64), ground)
+
+
+def _search_labels() -> None:
+    nodes = embed_nodes(_small(), node_embedding=None, wl_depths="all")
+    index = index_labels(np, nodes.labels, nodes.masses, nodes.offsets)
+    found = histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
+    lists = lists_of(index, found)
+    candidates(found, 0, lists, 1, np.inf, -1, workspace_for(lists))
 
 
 def _cache_folder() -> Path | None:

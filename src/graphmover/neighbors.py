@@ -141,10 +141,14 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         X : GraphBatch or anything `as_graph_batch` takes
         y : ignored
         """
+        self._fit(as_graph_batch(X))
+        return self
+
+    def _fit(self, batch: GraphBatch) -> None:
         from sklearn.frozen import FrozenEstimator
 
         self.check_parameters()
-        batch = as_graph_batch(X)
+        self._counts = _Counts()
         if isinstance(self.embedding, FrozenEstimator):
             self.embedding_ = _checked(self.embedding.estimator)
             check_is_fitted(self.embedding_)
@@ -167,7 +171,6 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         if not self.exact:
             self._fit_index(self.embedding_._features(distances))
             self.recall_ = self._measured_recall()
-        return self
 
     def add(self, X: Any) -> Self:
         """Add graphs to those that are searched; the embedding stays as it was fitted.
@@ -205,6 +208,18 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         """The embedded nodes of the graphs that are searched."""
         check_is_fitted(self)
         return self._library.nodes
+
+    @property
+    def n_solved_(self) -> int:
+        """Of how many pairs of graphs the last search solved the distance."""
+        check_is_fitted(self)
+        return self._counts.solved
+
+    @property
+    def n_pairs_(self) -> int:
+        """How many pairs of graphs the last search had to do with."""
+        check_is_fitted(self)
+        return self._counts.pairs
 
     @property
     def ground_(self) -> Ground | None:
@@ -335,7 +350,26 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
             With ``n_neighbors + 1`` distances in each row: a graph of `fit` is its own nearest.
         """
         check_is_fitted(self)
-        return self.kneighbors_graph(X, self.n_neighbors + 1, mode="distance")
+        return self._transformed(graphs_to_transform(X))
+
+    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix:
+        """Fit, and return distances to the nearest graphs as `transform` does.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+        y : ignored
+
+        Returns
+        -------
+        csr_matrix of shape (len(X), len(X))
+        """
+        batch = as_graph_batch(X)
+        self._fit(batch)
+        return self._transformed(batch)
+
+    def _transformed(self, batch: GraphBatch) -> csr_matrix:
+        return NearestGraphs.kneighbors_graph(self, batch, self.n_neighbors + 1, mode="distance")
 
     def explain(self, graph: Any, index: int, graphs: Any = None) -> Alignment:
         """Explain the distance of a graph to one of those that are searched.
@@ -405,6 +439,7 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
             embedding = RandomGraphEmbedding._from_fitted_model(stored.model)
             near = cls(embedding=FrozenEstimator(_checked(embedding)), **stored.parameters)
             near.check_parameters()
+            near._counts = _Counts()
             near.embedding_ = embedding
             near._library = Library(embedding._to_random_graphs, stored.nodes, stored.pivots)
             near.ids_ = stored.ids
@@ -435,17 +470,17 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
             found, solved = neighbors_within(self._library, limit, **settings)
         else:
             found, solved = neighbors_of_graphs(self._library, X, limit, **settings)
-        self.n_solved_ = solved
-        self.n_pairs_ = len(found) * (self.n_samples_fit_ - (X is None))
+        self._counts.solved = solved
+        self._counts.pairs = len(found) * (self.n_samples_fit_ - (X is None))
         return found
 
     def _by_vectors(self, method: str, X: Any, limit: float, return_distance: bool) -> Any:
         """Ask the index of vectors."""
         queries = _queries(X)
         vectors = None if queries is None else self._vectors_of(queries)
-        self.n_solved_ = 0
         n_queries = self.n_samples_fit_ if vectors is None else len(vectors)
-        self.n_pairs_ = n_queries * (self.n_samples_fit_ - (X is None))
+        self._counts.solved = 0
+        self._counts.pairs = n_queries * (self.n_samples_fit_ - (X is None))
         return getattr(self.index_, method)(vectors, limit, return_distance=return_distance)
 
     def _vectors_of(self, batch: GraphBatch) -> Floats:
@@ -509,6 +544,13 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         return tags
+
+
+class _Counts:
+    """What the last search did; searching changes no attribute of the estimator itself."""
+
+    solved = 0
+    pairs = 0
 
 
 def _queries(X: Any) -> GraphBatch | None:

@@ -311,3 +311,21 @@ def test_compute_sanitizer(tool):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
     assert re.search(r"SUMMARY:.*\b0 errors", done.stdout), done.stdout[-3000:]
+
+
+@pytest.mark.parametrize("name", ["labels", "depths", "paper"])
+def test_nearest_graphs_are_those_of_the_cpu(name):
+    embedding = {
+        "labels": gm.RandomGraphEmbedding(
+            16, node_embedding=None, wl_iterations=2, wl_depths="all", max_random_nodes=None
+        ),
+        "depths": gm.RandomGraphEmbedding(16, wl_iterations=2, wl_depths="all"),
+        "paper": gm.RandomGraphEmbedding(16),
+    }[name]
+    graphs = gm.make_graph_families(600, random_state=0).graphs
+    near = gm.NearestGraphs(5, embedding=embedding, random_state=0).fit(graphs[:500])
+    distances, indices = near.kneighbors(graphs[500:])
+    on_gpu = near.set_params(device="cuda").kneighbors(graphs[500:])
+    np.testing.assert_allclose(on_gpu[0], distances, rtol=1e-7)
+    assert (on_gpu[1] == indices).mean() > 0.99  # near ties may be rounded to either order
+    assert near.n_solved_ <= near.n_pairs_

@@ -21,6 +21,21 @@ def test_every_pair_with_nodes_is_in_one_launch():
     np.testing.assert_array_equal(covered, np.outer(x_sizes > 0, y_sizes > 0))
 
 
+def test_chosen_pairs_with_nodes_are_each_in_one_launch():
+    rng = np.random.default_rng(0)
+    x_sizes, y_sizes = rng.integers(0, 100, 20), rng.integers(0, 70, 90)
+    chosen = rng.random((20, 90)) < 0.2
+    chosen[[0, 5]] = False
+    rows, columns = np.nonzero(chosen)
+    columns = np.concatenate([rng.permutation(columns[rows == row]) for row in range(20)])
+    covered = np.zeros((20, 90), int)
+    for launch in schedule.launches(x_sizes, y_sizes, x_sizes, y_sizes, pairs=(rows, columns)):
+        covered[np.ix_(launch.x_graphs, launch.y_graphs)] += 1
+        largest = x_sizes[launch.x_graphs].max(), y_sizes[launch.y_graphs].max()
+        assert (launch.sinks, launch.rows) == tuple(sorted(largest))
+    np.testing.assert_array_equal(covered, chosen & (np.outer(x_sizes, y_sizes) > 0))
+
+
 def test_each_launch_holds_its_largest_problem():
     rng = np.random.default_rng(1)
     x_sizes, y_sizes = rng.integers(0, 3000, 200), rng.integers(0, 70, 90)
