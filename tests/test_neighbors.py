@@ -69,7 +69,7 @@ def random_graphs(rng, n_graphs, *, most_nodes=12, n_labels=3):
 
 
 @pytest.mark.parametrize("name", EMBEDDINGS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_neighbors=st.integers(1, 30))
 def test_equals_brute_force_on_random_graphs(name, seed, n_neighbors):
     rng = np.random.default_rng(seed)

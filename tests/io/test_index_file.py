@@ -75,7 +75,7 @@ def test_damage_is_an_error(tmp_path, graphs, name):
     whole, expected = file.read_bytes(), near.kneighbors(n_neighbors=3)
     rng = np.random.default_rng(0)
     n_errors = 0
-    for place in rng.integers(len(whole), size=150):
+    for place in rng.integers(len(whole), size=60):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << rng.integers(8)
         file.write_bytes(damaged)
@@ -87,7 +87,7 @@ def test_damage_is_an_error(tmp_path, graphs, name):
         else:  # a bit of padding, or of a date
             for one, other in zip(expected, found, strict=True):
                 np.testing.assert_array_equal(one, other)
-    assert n_errors > 100
+    assert n_errors > 40
     for n_bytes in (0, 10, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:n_bytes])
         with pytest.raises(ValueError, match=r"library\.index is not an index of graphs"):
