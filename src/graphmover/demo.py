@@ -20,8 +20,8 @@ from graphmover.vectorizer import GraphVectorizer
 
 def run_demo(
     *,
-    n_graphs: int = 600,
-    n_components: int = 256,
+    n_graphs: int = 300,
+    n_components: int = 128,
     n_jobs: int | None = None,
     random_state: int = 0,
     progress: bool = True,

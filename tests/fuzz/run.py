@@ -19,6 +19,8 @@ CLASSES = {
     "csv_tables": 1.0,
     "smiles_files": 1.0,
     "graphml_gml": 1.0,
+    "graph6_edge_lists": 1.0,
+    "edge_tables": 1.0,
     "model_files": 1.0,
     "checkpoints": 0.05,
 }
@@ -69,7 +71,7 @@ def main():
         seconds = time.perf_counter() - start
         share = "" if CLASSES[name] == 1 else f" (a share of {CLASSES[name]:g}: it is slower)"
         print(
-            f"{name:<14} {done:>6} cases, {int(bool(found))} findings, {seconds:.0f} s{share}",
+            f"{name:<17} {done:>6} cases, {int(bool(found))} findings, {seconds:.0f} s{share}",
             flush=True,
         )
         if found:

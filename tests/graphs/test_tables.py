@@ -56,6 +56,11 @@ def test_other_tables_are_an_error_that_says_what_is_missing():
         gm.from_edge_list(pd.DataFrame(EDGES | MORE), weight="weigth")
 
 
+def test_a_weight_that_no_float_can_hold():
+    with pytest.raises(ValueError, match="edges, row 1: weight is an integer that no float can"):
+        gm.from_edge_list(EDGES | {"weight": [1, 10**400, 2]})
+
+
 def test_dates_are_ids_as_text():
     days = pd.to_datetime(["2020-01-01", "2020-01-01", "2020-01-02"])
     batch = gm.from_edge_list(pd.DataFrame(EDGES).assign(graph=days))

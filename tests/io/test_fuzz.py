@@ -4,7 +4,7 @@ import pytest
 from fuzz.run import CLASSES, cases
 
 LIBRARIES = {"parquet_files": "pyarrow", "csv_tables": "pyarrow", "smiles_files": "rdkit"}
-LIBRARIES |= {"json_lines": "networkx", "graphml_gml": "networkx"}
+LIBRARIES |= dict.fromkeys(["json_lines", "graphml_gml", "graph6_edge_lists"], "networkx")
 READERS = [name for name in CLASSES if name not in ("model_files", "checkpoints")]
 
 

@@ -16,8 +16,8 @@ _PICTURE = Path("graphmover-demo.png")
 
 
 def demo(
-    graphs: Annotated[int, typer.Option(min=60, help="Number of graphs.")] = 600,
-    components: Components = 256,
+    graphs: Annotated[int, typer.Option(min=60, help="Number of graphs.")] = 300,
+    components: Components = 128,
     picture: Annotated[
         Path | None,
         typer.Option(
