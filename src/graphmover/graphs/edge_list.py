@@ -6,7 +6,6 @@ arrays all allow. None of these libraries is imported.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -209,10 +208,12 @@ class _Table:
             for at, value in enumerate(column.values.tolist()):
                 if not isinstance(value, Real):
                     raise TypeError(f"{column.row(at)}, expected a number")
-                if isinstance(value, int) and abs(value) > sys.float_info.max:
+                try:
+                    float(value)
+                except OverflowError:
                     raise ValueError(
                         f"{self._name}, row {at}: {name} is an integer that no float can hold"
-                    )
+                    ) from None
         numbers = column.values.astype(np.float64)
         if not np.isfinite(numbers).all():
             raise ValueError(
