@@ -19,7 +19,7 @@ from graphmover.cli.words import OPTION_OF
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = ["demo", "embed", "fit", "evaluate", "convert", "info", "datasets"]
+COMMANDS = ["demo", "embed", "fit", "evaluate", "convert", "info", "report", "datasets"]
 
 
 @pytest.fixture(scope="module")
