@@ -10,6 +10,8 @@ from real_data import real_dataset
 import graphmover as gm
 from graphmover.rivals import BagOfWLLabels, GrakelKernel, ShortestPaths, WLOptimalAssignment
 
+pytest.importorskip("grakel")
+
 PAIRS = [
     pytest.param(BagOfWLLabels(2), GrakelKernel("WL-ST", iterations=2), id="WL-ST"),
     pytest.param(WLOptimalAssignment(2), GrakelKernel("WL-OA", iterations=2), id="WL-OA"),

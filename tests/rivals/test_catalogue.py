@@ -55,6 +55,15 @@ def test_easy_classes_are_told_apart(name):
     assert evaluate(graphs, classes, [method], n_folds=3).summary()[0]["mean"] > 0.9
 
 
+@pytest.mark.parametrize("name", ["majority class", "WL-ST", "FEATHER"])
+def test_values_are_predicted_too(name):
+    graphs, classes = stars_and_cycles()
+    method = RIVALS[name].method(graphs, regression=True)
+    values = classes + 0.25  # not integral: regression
+    score = evaluate(graphs, values, [method], n_folds=3).summary()[0]["mean"]
+    assert score > (-1 if name == "majority class" else 0.8)
+
+
 def test_the_usual_methods_depend_on_the_data():
     graphs, _ = stars_and_cycles()
     usual, left_out = chosen_methods(graphs, None, quick=False, regression=False)

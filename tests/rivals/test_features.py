@@ -128,8 +128,7 @@ def test_graph2vec_gives_each_graph_its_own_row():
     rows = model.transform(graphs)
     assert np.array_equal(model.transform(graphs[5:9]), rows[5:9])
     again = Graph2Vec(8, epochs=3, random_state=1)
-    assert np.array_equal(again.fit_transform(graphs), model.model_.dv.vectors)
-    assert np.array_equal(again.transform(graphs), rows)
+    assert np.array_equal(again.fit_transform(graphs), rows)
 
 
 def test_deep_graph_kernels_are_sums_of_unit_vectors():

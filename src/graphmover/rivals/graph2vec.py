@@ -20,8 +20,9 @@ from graphmover.rivals.weisfeiler_lehman import wl_words
 class Graph2Vec(TransformerMixin, OfGraphs):
     """A vector per graph that predicts the Weisfeiler-Lehman labels in it (PV-DBOW).
 
-    Vectors of unseen graphs are inferred with the words' vectors fixed. Training runs in one
-    thread, so that a seed gives the same vectors every time.
+    All vectors, those of the training graphs too, are inferred with the words' vectors fixed: what
+    training finds for its own graphs is distributed otherwise, and a classifier of it fails on
+    unseen ones. Training runs in one thread, so that a seed gives the same vectors every time.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Graph2Vec(TransformerMixin, OfGraphs):
             window=0,
             negative=5,
             min_count=min(self.min_count, _most_frequent(documents)),
-            sample=1e-4,
+            sample=0,  # a vocabulary of few, frequent words must not be thinned out
             epochs=self.epochs,
             alpha=self.learning_rate,
             workers=1,
@@ -89,11 +90,6 @@ class Graph2Vec(TransformerMixin, OfGraphs):
             hashfxn=_stable_hash,
         )
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
-        """Train, and return the vectors of the training graphs."""
-        self.fit(X)
-        return np.array(self.model_.dv.vectors, np.float64)
 
     def transform(self, X: Any) -> Floats:
         """Infer the vectors of graphs.
