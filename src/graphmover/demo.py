@@ -20,7 +20,7 @@ from graphmover.vectorizer import GraphVectorizer
 
 def run_demo(
     *,
-    n_graphs: int = 300,
+    n_graphs: int = 240,
     n_components: int = 128,
     n_jobs: int | None = None,
     random_state: int = 0,

@@ -16,7 +16,7 @@ _PICTURE = Path("graphmover-demo.png")
 
 
 def demo(
-    graphs: Annotated[int, typer.Option(min=60, help="Number of graphs.")] = 300,
+    graphs: Annotated[int, typer.Option(min=60, help="Number of graphs.")] = 240,
     components: Components = 128,
     picture: Annotated[
         Path | None,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphmover.nodes.carried import known_labels
 from graphmover.nodes.carried_by_edges import known_edge_labels
 from graphmover.nodes.normal_scores import Knots, fitted_knots
-from graphmover.nodes.registry import NODE_EMBEDDINGS, Work, named_blocks
+from graphmover.nodes.registry import NODE_EMBEDDINGS, OF_ATTRIBUTES, Work, named_blocks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -145,7 +145,7 @@ def _fill(work: Work, block: Block, out: Floats) -> None:
             if n_graphs == 1
             else f"graphs {first} to {first + n_graphs - 1} have"
         )
-        what = block.name.removeprefix("ranked-")
+        what = "attributes" if block.name in OF_ATTRIBUTES else block.name
         raise ValueError(
             f"{graphs} {columns.shape[1]} columns of {what}, expected {block.width} as in fit"
         )

@@ -203,7 +203,9 @@ NODE_EMBEDDINGS: dict[str, Method] = {
 
 
 #: The methods that need node attributes.
-OF_ATTRIBUTES = frozenset({"attributes", "ranked-attributes"})
+OF_ATTRIBUTES = frozenset(
+    name for name, method in NODE_EMBEDDINGS.items() if method.points is _attributes
+)
 
 
 def named_blocks(node_embedding: object) -> tuple[tuple[str, float], ...]:
