@@ -37,8 +37,7 @@ def generated(n_graphs=180, random_state=0):
 
 try:
     data = gm.load_dataset("ENZYMES", download=False)[::2]
-except (FileNotFoundError, ValueError) as error:
-    print(error)
+except FileNotFoundError:
     data = generated()
 print("shown here:", data)
 
