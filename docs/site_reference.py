@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import graphmover
+import graphmover.distributed
 import graphmover.evaluation
 import graphmover.rivals
 
@@ -48,6 +49,12 @@ GROUPS = {
     ],
 }
 
+MODULES = {
+    "Evaluation": graphmover.evaluation,
+    "Clusters": graphmover.distributed,
+    "Rivals": graphmover.rivals,
+}
+
 
 def write_reference(folder: Path) -> None:
     """Write index.rst, from which autosummary makes a page for each name."""
@@ -56,8 +63,8 @@ def write_reference(folder: Path) -> None:
     text = HEAD
     for title, names in {**GROUPS, "More": more}.items():
         text += _group(title, "graphmover", names)
-    text += _group("Evaluation", "graphmover.evaluation", graphmover.evaluation.__all__)
-    text += _group("Rivals", "graphmover.rivals", graphmover.rivals.__all__)
+    for title, module in MODULES.items():
+        text += _group(title, module.__name__, module.__all__)
     folder.mkdir(exist_ok=True)
     index = folder / "index.rst"
     if not index.exists() or index.read_text() != text:  # Sphinx reads again what is newer

@@ -78,12 +78,11 @@ def pages(site):
 
 def test_every_public_name_and_example_has_a_page(site):
     import graphmover
-    import graphmover.evaluation
+    from graphmover import distributed, evaluation, rivals
 
-    for name in graphmover.__all__:
-        assert (site / "api" / f"graphmover.{name}.html").exists(), name
-    for name in graphmover.evaluation.__all__:
-        assert (site / "api" / f"graphmover.evaluation.{name}.html").exists(), name
+    for module in (graphmover, distributed, evaluation, rivals):
+        for name in module.__all__:
+            assert (site / "api" / f"{module.__name__}.{name}.html").exists(), name
     examples = sorted((ROOT / "examples").glob("*.py"))
     assert len(examples) >= 12
     for example in examples:
