@@ -6,6 +6,7 @@ Each method first runs one fold in a process of its own, with a limit of one hou
 what exceeds one of them has that as its result. Then it is cross-validated, nested and repeated;
 networks once, with an inner holdout, as is customary. Rows go to rivals.csv. A killed run resumes
 where it stopped, and one with more repetitions adds to the results: checkpoints hold every fold.
+What rivals.csv has is not run again; remove a row to measure it anew.
 """
 
 from __future__ import annotations
@@ -47,6 +48,16 @@ def cross_validated(options: Any, name: str, method: str, repeats: int) -> Any:
     experiment = Experiment(options)
     [data] = [data for found, data in experiment.datasets() if found == name]
     return folds_of(experiment, name, data, RIVALS[method], repeats)
+
+
+def is_finished(experiment: Experiment, name: str, rival: Rival, repeats: int) -> bool:
+    """Tell whether a row is there with as many repetitions, or with a limit that was exceeded."""
+    wanted = 1 if rival.cost == "training" else repeats
+    for row in experiment.rows("rivals"):
+        if (row["dataset"], row["method"]) == (name, rival.name):
+            exceeded = row["note"].startswith(("time-out", "out of memory"))
+            return exceeded or int(row["repeats"] or 0) >= wanted
+    return False
 
 
 def row_of(options: Any, name: str, data: gm.Dataset, rival: Rival, reference: Any) -> Any:
@@ -101,6 +112,9 @@ def main() -> None:
             misfit = rival.misfit(data.graphs)
             if misfit:
                 print(f"{name:14} {method}: left out, {misfit}", flush=True)
+                continue
+            if is_finished(experiment, name, rival, options.repeats):
+                print(f"{name:14} {method}: finished before", flush=True)
                 continue
             row = row_of(options, name, data, rival, reference)
             if row is None:

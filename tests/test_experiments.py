@@ -100,6 +100,15 @@ def test_the_readme_counts_what_the_page_counts():
     assert re.search(sentence, readme).groups() == counts
 
 
+def test_finished_rivals_are_not_run_again(results):
+    before = rows(results, "rivals")
+    columns = ["dataset", "method", "mean", "std", "repeats", "folds", "fit_seconds"]
+    columns += ["transform_seconds", "peak_mb", "implementation", "note"]
+    assert list(before[0])[: len(columns)] == columns
+    run("rivals", "--quick", "--jobs", "1", "--results", results)
+    assert rows(results, "rivals") == before  # seconds would differ
+
+
 def test_fewer_repetitions_do_not_replace_more(tmp_path):
     line = {"dataset": "families", "method": "EMD", "n_components": "", "repeats": "10"}
     table = ",".join(line) + "\n" + ",".join(line.values()) + "\n"
