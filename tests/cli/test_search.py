@@ -77,7 +77,7 @@ def test_standard_input_to_standard_output(folder):
 
 def test_a_sample_is_fitted_and_all_graphs_are_indexed(folder, tmp_path):
     index = str(tmp_path / "part.index")
-    options = ["--fit-graphs", "4", "--batch-size", "3", "-d", "2"]
+    options = ["--fit-graphs", "4", "--batch-size", "3", "--dimensions", "2"]
     answer = run("index", "library.smi", "-o", index, *options, cwd=folder)
     assert answer.returncode == 0, answer.stderr
     assert "fitted to 4 of 10 graphs" in answer.stderr
@@ -117,9 +117,11 @@ def test_errors_are_one_line_and_leave_nothing(folder, monkeypatch, caplog, code
 
 
 def test_a_killed_search_goes_on(tmp_path):
-    graphs = gm.make_graph_families(400, random_state=0)
+    graphs = gm.make_graph_families(160, random_state=0)
     gm.write_graphs(graphs, tmp_path / "x.jsonl")
-    assert run("index", "x.jsonl", "-o", "x.index", "-d", "4", cwd=tmp_path).returncode == 0
+    assert (
+        run("index", "x.jsonl", "-o", "x.index", "--dimensions", "4", cwd=tmp_path).returncode == 0
+    )
     command = ["search", "x.index", "x.jsonl", "-k", "5", "--batch-size", "4", "-q", "-o"]
     process = subprocess.Popen([*COMMAND, *command, "hits.csv"], cwd=tmp_path)
     journal = tmp_path / "hits.csv.part" / "journal.json"
