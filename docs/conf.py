@@ -29,7 +29,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 # README.md is the list of pages on a code host; guide.rst and others take theirs from it.
-exclude_patterns = ["README.md", "_templates", "**sg_execution_times.rst", "gallery/**/*.md5"]
+exclude_patterns = [
+    "search.md",
+    "README.md",
+    "_templates",
+    "**sg_execution_times.rst",
+    "gallery/**/*.md5",
+]
 # *.myst show files that lie beside docs/, see site_pages.py.
 source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".myst": "markdown"}
 default_role = "py:obj"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-#: Files beside docs/ that pages link to, and the pages of the site that show them.
+#: Files that are shown by pages of other names.
 BESIDE = {
     "README.md": "index.rst",
     "docs/README.md": "index.rst",
@@ -12,6 +12,7 @@ BESIDE = {
     "CHANGELOG.md": "changelog.myst",
     "CONTRIBUTING.md": "contributing.myst",
     "SECURITY.md": "reporting.myst",
+    "docs/search.md": "nearest-graphs.myst",  # search.html is the search of the site
 }
 
 
@@ -23,7 +24,8 @@ def on_source_read(app, page, source):
     shown = re.fullmatch(r"@file (.+)\n", text)
     if shown:
         app.env.note_dependency(str(DOCS.parent / shown[1]))
-        source[0] = _links((DOCS.parent / shown[1]).read_text(), folder=Path(), page=page)
+        shown_file = DOCS.parent / shown[1]
+        source[0] = _links(shown_file.read_text(), folder=Path(shown[1]).parent, page=page)
     else:
         source[0] = _links(text, folder=DOCS.name / Path(page).parent, page=page)
 
@@ -33,7 +35,7 @@ def _pages(match):
     sections = re.split(r"^## ", (DOCS / "README.md").read_text(), flags=re.MULTILINE)
     [section] = [text for text in sections if text.startswith(match[2] + "\n")]
     links = re.findall(r"\]\(([^)#:]+)\)", section)
-    pages = [BESIDE.get(link.removeprefix("../"), link) for link in links]
+    pages = [BESIDE.get(_normal(Path("docs", link)), link) for link in links]
     return "\n".join(match[1] + page.rsplit(".", 1)[0] for page in pages)
 
 
