@@ -336,3 +336,18 @@ def test_a_row_without_a_smiles_is_bad(tmp_path):
     with pytest.warns(UserWarning, match="there is no SMILES"):
         graphs = gm.read_graphs(tmp_path / "x.csv", errors="skip").graphs
     assert graphs.ids.tolist() == ["a", "c"]
+
+
+@pytest.mark.slow
+def test_a_file_that_comes_with_rdkit_is_read_but_for_what_rdkit_rejects(tmp_path):
+    configuration = pytest.importorskip("rdkit.RDConfig")
+    file = Path(configuration.RDDataDir, "NCI", "first_5K.smi")
+    if not file.is_file():
+        pytest.skip("this build of RDKit comes without its data")
+    with pytest.raises(ValueError, match=r'line \d+: RDKit cannot .* pass errors="skip"'):
+        gm.read_graphs(file)
+    skipped = []
+    data = gm.read_graphs(file, errors="skip", skipped=skipped)
+    n_lines = sum(bool(line.strip()) for line in file.read_text().splitlines())
+    assert 0 < len(skipped) < 50 and len(data) + len(skipped) == n_lines
+    assert len(data.ids) == len(data)
