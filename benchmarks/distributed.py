@@ -5,7 +5,8 @@ other node numbers. Every run is a process of its own; runs take turns, round by
 other work on the machine meets all of them. Plain `transform_to` has as many threads as the engines
 have workers. Seconds are those of the call: compiled code is warm, and the start of workers counts.
 Processor time is that of the whole process and of its children, less what the same process takes
-for 1 % of the graphs: what is left is the cost of graphs, without that of starting.
+for 1 % of the graphs: what is left is the cost of graphs, without that of starting. Ray's workers
+are not children of the process that starts them: theirs is not counted.
 
 python benchmarks/distributed.py --graphs 1000000 --components 64 --workers 2 --rounds 3
 python benchmarks/distributed.py --engines processes --workers 1 2 4 8 16       # on 16 cores
@@ -35,7 +36,7 @@ import graphmover as gm
 from graphmover.distributed.running import peak_bytes
 
 def main():
-    model, source, output, engine, workers = sys.argv[1:]
+    model, source, output, engine, workers, unit_rows = sys.argv[1:]
     workers = int(workers)
     model = gm.RandomGraphEmbedding.load(model).set_params(n_jobs=workers)
     if engine == "plain":
@@ -54,7 +55,7 @@ def main():
     options = {} if engine == "dask" else {"workers": workers}
     start = time.perf_counter()
     written = gm.distributed.transform_to(
-        model, source, output, engine=engine, client=client, **options
+        model, source, output, engine=engine, client=client, unit_rows=int(unit_rows), **options
     )
     print(json.dumps([time.perf_counter() - start, written.peak_bytes]))
     if client is not None:
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("--components", type=int, default=64)
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--engines", nargs="+", default=["processes", "dask", "ray"])
+    parser.add_argument("--unit-rows", type=int, help="default: 20 units, or more")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the files are made; default: temporary")
     arguments = parser.parse_args()
@@ -127,6 +129,8 @@ def main() -> None:
             for workers in arguments.workers
             for engine in ("plain", *arguments.engines)
         ]
+        most = max(arguments.workers)
+        unit_rows = arguments.unit_rows or min(100_000, arguments.graphs // max(20, 5 * most))
         names = outputs(home)
         found: dict[tuple[str, int], list[tuple[float, float, int]]] = {one: [] for one in runs}
         expected = None
@@ -134,8 +138,10 @@ def main() -> None:
             for engine, workers in runs:
                 ending = ".parquet" if engine == "plain" else ""
                 some, all_of_it = (Path(f"{next(names)}{ending}") for _ in range(2))
-                _, start_up, _ = run(program, model, little, some, engine, workers)
-                seconds, used, peak = run(program, model, source, all_of_it, engine, workers)
+                _, start_up, _ = run(program, model, little, some, engine, workers, unit_rows)
+                seconds, used, peak = run(
+                    program, model, source, all_of_it, engine, workers, unit_rows
+                )
                 found[engine, workers].append((seconds, used - start_up, peak))
                 rows = digest(all_of_it)
                 expected = expected or rows

@@ -16,7 +16,7 @@ def fingerprint_of(model):
     return fingerprint(model._fitted_model())
 
 
-@pytest.mark.parametrize("n_graphs", [1, 17, 200, 240, 500])
+@pytest.mark.parametrize("n_graphs", [1, 200, 500])
 def test_the_sample_is_that_of_one_machine(source, n_graphs, monkeypatch):
     monkeypatch.setattr(sampling, "_KEYS", 37)
     one, n_one = sample_graphs(source, n_graphs, random_state=5)

@@ -150,7 +150,7 @@ def test_every_bit_of_a_part_counts(model, data, expected, tmp_path):
     part = folder / "part-000000.parquet"
     good = part.read_bytes()
     rng = np.random.default_rng(0)
-    for place in rng.choice(len(good), 60, replace=False):
+    for place in rng.choice(len(good), 40, replace=False):
         content = bytearray(good)
         content[place] ^= 1 << rng.integers(8)
         part.write_bytes(content)
