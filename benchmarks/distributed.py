@@ -119,7 +119,9 @@ def main() -> None:
         program.write_text(PROGRAM)
         data = gm.load_dataset("NCI1")
         write_source(source, data, arguments.graphs)
-        write_source(little, data, arguments.graphs // 100)
+        most = max(arguments.workers)
+        few = max(1, arguments.graphs // 200 // most)  # a unit of 1 %: all workers have two
+        gm.write_graphs(gm.read_graphs(source)[: 2 * most * few], little, batch_size=few)
         embedding = gm.RandomGraphEmbedding(
             arguments.components, max_random_nodes=10, n_dimensions=6, random_state=0
         )
@@ -129,7 +131,6 @@ def main() -> None:
             for workers in arguments.workers
             for engine in ("plain", *arguments.engines)
         ]
-        most = max(arguments.workers)
         unit_rows = arguments.unit_rows or min(100_000, arguments.graphs // max(20, 5 * most))
         names = outputs(home)
         found: dict[tuple[str, int], list[tuple[float, float, int]]] = {one: [] for one in runs}
@@ -138,7 +139,7 @@ def main() -> None:
             for engine, workers in runs:
                 ending = ".parquet" if engine == "plain" else ""
                 some, all_of_it = (Path(f"{next(names)}{ending}") for _ in range(2))
-                _, start_up, _ = run(program, model, little, some, engine, workers, unit_rows)
+                _, start_up, _ = run(program, model, little, some, engine, workers, few)
                 seconds, used, peak = run(
                     program, model, source, all_of_it, engine, workers, unit_rows
                 )
