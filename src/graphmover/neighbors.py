@@ -337,8 +337,8 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> csr_matrix:
         """Return distances to the nearest graphs, as `KNeighborsTransformer` does.
 
-        The matrix suits estimators with ``metric="precomputed"``, such as `KNeighborsClassifier`,
-        `TSNE` and UMAP.
+        The matrix suits estimators with ``metric="precomputed"``, such as `KNeighborsClassifier`
+        and `TSNE`.
 
         Parameters
         ----------

@@ -20,9 +20,8 @@ from graphmover.rivals.weisfeiler_lehman import wl_words
 class Graph2Vec(TransformerMixin, OfGraphs):
     """A vector per graph that predicts the Weisfeiler-Lehman labels in it (PV-DBOW).
 
-    All vectors, those of the training graphs too, are inferred with the words' vectors fixed: what
-    training finds for its own graphs is distributed otherwise, and a classifier of it fails on
-    unseen ones. Training runs in one thread, so that a seed gives the same vectors every time.
+    All vectors, those of the training graphs too, are inferred with the words' vectors fixed.
+    Training runs in one thread, so that a seed gives the same vectors every time.
 
     Parameters
     ----------

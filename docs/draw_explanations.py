@@ -1,4 +1,7 @@
-"""Make the pictures of docs/explain.md and docs/report.md; needs MUTAG, Playwright and Chromium."""
+"""Draw the pictures of docs/explain.md and docs/report.md: `python docs/draw_explanations.py`.
+
+Needs MUTAG, Playwright and Chromium.
+"""
 
 import shutil
 from pathlib import Path
@@ -9,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "pictures"
 
 molecules = gm.as_graph_batch(["OC(=O)c1ccccc1O salicylic acid", "CC(=O)Oc1ccccc1C(=O)O aspirin"])
 vectorizer = gm.GraphVectorizer(64, random_state=0).fit(molecules)
