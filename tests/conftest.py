@@ -1,6 +1,26 @@
+from fnmatch import fnmatch
+from importlib.util import find_spec
+
 import pytest
 
 from graphmover.transport.cpu import engine
+
+#: Docstrings whose examples need a library that may be missing.
+EXAMPLES_WITH = {
+    "torch_geometric": "*/rivals/neural/*.py",
+    "grakel": "*/rivals/grakel_kernel.py",
+}
+
+
+class ExamplesOfMissingLibraries:
+    def pytest_ignore_collect(self, collection_path):
+        missing = [files for name, files in EXAMPLES_WITH.items() if find_spec(name) is None]
+        return any(fnmatch(collection_path.as_posix(), files) for files in missing) or None
+
+
+def pytest_configure(config):
+    """Not as a hook of this file, which would not see the files in src."""
+    config.pluginmanager.register(ExamplesOfMissingLibraries())
 
 
 @pytest.fixture(autouse=True, scope="session")

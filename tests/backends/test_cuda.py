@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -211,7 +210,7 @@ def test_scratch_memory_in_the_pool_is_used_again():
     np.testing.assert_array_equal(gm.earth_movers_distance(x, y, device="cuda"), expected)
 
 
-def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
+def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys, terminal):
     rng = np.random.default_rng(4)
     x, y = random_nodes(rng, 100, 9), random_nodes(rng, 100, 9)
     gm.earth_movers_distance(x, y, device="auto", progress="distances")
@@ -220,14 +219,9 @@ def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys):
     assert "distances (cpu)" in capsys.readouterr().err
 
 
-@contextmanager
 def interrupted(*_):
-    """Stand in for the progress bar: Ctrl-C comes when the first chunk is done."""
-
-    def interrupt(n):
-        raise KeyboardInterrupt
-
-    yield interrupt
+    """Stand in for the progress of a bar: Ctrl-C comes when the first chunk is done."""
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("what", ["graphs to features", "distances", "fit"])
@@ -242,7 +236,7 @@ def test_ctrl_c_frees_the_device(what, monkeypatch):
     pool.free_all_blocks()
     before = pool.used_bytes()
     monkeypatch.setattr(schedule, "_MOST_AT_ONCE", 2**19)
-    monkeypatch.setattr("graphmover._utils.parallel._progress_bar", interrupted)
+    monkeypatch.setattr("graphmover._utils.progress.Bar.advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         if what == "distances":
             gm.earth_movers_distance(nodes, nodes[:64], device="cuda")

@@ -1,7 +1,6 @@
 """Every route from graphs to distances takes the same two steps, behind one protocol."""
 
 import pickle
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -148,15 +147,11 @@ def test_ctrl_c_gives_device_memory_back(graphs, monkeypatch):
             chunking = super().chunking(node_counts, prepared, n_jobs)
             return chunking._replace(release=lambda: released.append(True))
 
-    @contextmanager
     def interrupted(*_):
-        def interrupt(n):
-            raise KeyboardInterrupt
-
-        yield interrupt
+        raise KeyboardInterrupt
 
     model = gm.RandomGraphEmbedding(12, random_state=0).fit(graphs)
-    monkeypatch.setattr("graphmover._utils.parallel._progress_bar", interrupted)
+    monkeypatch.setattr("graphmover._utils.progress.Bar.advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.transform(graphs)
     assert not released

@@ -67,7 +67,7 @@ def test_bad_use(families):
     assert b"leave out --format" in answer.stderr
     answer = run("info", "-", given=b"no json\n")
     assert answer.returncode == 1
-    assert b"standard-input.jsonl, line 1" in answer.stderr
+    assert b"standard input, line 1" in answer.stderr
     assert b"holds no graphs" in run("info", "-").stderr
 
 

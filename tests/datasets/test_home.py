@@ -103,7 +103,7 @@ def test_mirrors_are_folders_on_safe_ground():
     assert all(mirror.startswith("https://") and mirror.endswith("/") for mirror in _home.MIRRORS)
 
 
-def test_a_name_is_downloaded_once_with_a_progress_bar(tmp_path, server, mirrors, capsys):
+def test_a_name_is_downloaded_once_with_a_progress_bar(tmp_path, server, mirrors, capsys, terminal):
     mirrors("good")
     home = tmp_path / "new" / "home"
     check_downloaded(load_dataset("MUTAG", data_home=home))

@@ -235,7 +235,7 @@ def test_without_cupy_or_gpu_the_error_says_what_to_do(monkeypatch):
         gm.RandomGraphEmbedding(4, device="cuda").fit(graphs)
 
 
-def test_without_a_gpu_auto_is_the_cpu(monkeypatch, capsys):
+def test_without_a_gpu_auto_is_the_cpu(monkeypatch, capsys, terminal):
     monkeypatch.setitem(sys.modules, "cupy", None)
     graphs = gm.make_graph_families(40, random_state=0, return_X_y=True)[0]
     embedding = gm.RandomGraphEmbedding(600, random_state=0, verbose=True)

@@ -218,7 +218,7 @@ def test_a_read_only_installation_without_a_home(tmp_path, read_only_package, na
     assert outcome.returncode == 0, outcome.stderr
     assert "graphs            1" in outcome.stdout
     kind = "not stored, because no" if named else f"stored in {temporary}"
-    assert f"graphmover: compiled code is {kind}" in outcome.stderr
+    assert f"graphmover: warning: compiled code is {kind}" in outcome.stderr
     assert outcome.stderr.count("compiled code is") == 1
     if not named:
         again = run(arguments, read_only_package, read_only=True, **environment)
@@ -234,7 +234,7 @@ def test_a_damaged_cache_does_not_show_in_the_public_api(tmp_path):
         return run(["-c", program], PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
 
     first = load()
-    assert first.stdout == "Dataset('TINY', 1 graphs, 1 classes)\n", first.stderr
+    assert first.stdout == "Dataset('TINY', 1 graph, 1 class)\n", first.stderr
     files = numba_cache.cache_files(tmp_path / "cache")
     assert files
     rng = np.random.default_rng(0)

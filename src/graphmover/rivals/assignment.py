@@ -42,8 +42,8 @@ class NodeAssignment(GraphKernel):
     >>> from graphmover.rivals import NodeAssignment
     >>> path, triangle = gm.Graph(3, [(0, 1), (1, 2)]), gm.Graph(3, [(0, 1), (1, 2), (0, 2)])
     >>> NodeAssignment(2).kernel([path, triangle]).round(2)
-    array([[3.  , 1.74],
-           [1.74, 3.  ]])
+    array([[3.  , 2.37],
+           [2.37, 3.  ]])
     """
 
     def __init__(self, n_dimensions: int = 6, *, iterations: int | None = None) -> None:
