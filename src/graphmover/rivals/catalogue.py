@@ -165,7 +165,7 @@ REFERENCE = "GraphVectorizer"
 _TORCH = ("torch", "torch_geometric")
 _GRAKEL = "GraKeL"
 _OURS: list[Rival] = [
-    Rival(REFERENCE, _vectorizer, "model", "Wu et al. 2019, and docs/vectors.md"),
+    Rival(REFERENCE, _vectorizer, "model", "Wu et al. 2019, and docs/vectorizer.md"),
     Rival(_NO_METHOD, lambda: _NO_METHOD, "method", "no method at all"),
     Rival("bag of nodes", lambda: "bag of nodes", "method", "Sugiyama and Borgwardt 2015"),
     Rival("WL-ST", BagOfWLLabels, "kernel", "Shervashidze et al. 2011", grid=_DEPTHS),
