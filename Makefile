@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Packages are installed without being compiled: Python does that once, when it imports them, unless
+# it is told not to write. Then each of a test run's hundreds of processes would do it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-gpu check check-fast check-lint check-format check-types format \
   docs fuzz bench experiments release-check clean
 
@@ -13,7 +17,7 @@ demo: $(VENV)/.demo ## embed, classify and plot six families of random graphs
 	$(BIN)/graphmover demo
 
 test: check ## linters, types and all tests
-	$(BIN)/python -m pytest -n auto -m "slow or not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "slow or not slow"
 
 test-gpu: $(VENV)/.gpu ## the tests that need an NVIDIA GPU
 	$(BIN)/python -m pytest -m gpu
@@ -24,7 +28,7 @@ fuzz: $(VENV)/.dev ## read thousands of damaged files of every format (9 minutes
 check: check-lint check-format check-types ## linters and types
 
 check-fast: check ## linters, types and the tests not marked slow
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check-lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -45,6 +49,9 @@ docs: $(VENV)/.dev ## the documentation site in build/site, its gallery executed
 
 bench: $(VENV)/.bench ## compare speed with other libraries
 	$(BIN)/python benchmarks/transport.py
+	$(BIN)/python benchmarks/even.py
+	$(BIN)/python benchmarks/hard.py
+	$(BIN)/python benchmarks/tree.py
 	$(BIN)/python benchmarks/interop.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/node_embedding.py

@@ -24,8 +24,9 @@ import graphmover as gm
 from graphmover._utils.parallel import chunks
 from graphmover.backends import BACKENDS
 from graphmover.backends.rows import distances_between
-from graphmover.nodes.embed import NodeRecipe, node_codes
+from graphmover.nodes.embed import node_codes
 from graphmover.nodes.masses import node_degrees, node_masses
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import NODE_EMBEDDINGS, Work
 from graphmover.random_graphs import sample_random_graphs
 from graphmover.transport import TreeDistance

@@ -58,6 +58,15 @@ def renumbered(data: gm.Dataset, n_graphs: int, seed: int) -> Iterator[gm.Datase
         n_graphs -= size
 
 
+def write_source(path: Path, data: gm.Dataset, n_graphs: int) -> int:
+    """Write so many graphs, and return how many there are."""
+    from graphmover._utils.files import replacing
+    from graphmover.io.parquet import write_parquet
+
+    with replacing(path) as file:
+        return write_parquet(file, renumbered(data, n_graphs, seed=0))
+
+
 def embed(model: Path, source: Path, output: Path, kill_at: list[int]) -> tuple[float, list[int]]:
     """Return seconds and memory (before and at the peak, kB) of a run with kills on its way."""
     journal = output.with_name(f"{output.name}.part") / "journal.json"
@@ -88,11 +97,7 @@ def main() -> None:
         source, model = Path(folder, "graphs.parquet"), Path(folder, "model.npz")
         data = gm.load_dataset("NCI1")
         start = time.perf_counter()
-        from graphmover._utils.files import replacing
-        from graphmover.io.parquet import write_parquet
-
-        with replacing(source) as file:
-            n_graphs = write_parquet(file, renumbered(data, arguments.graphs, seed=0))
+        n_graphs = write_source(source, data, arguments.graphs)
         seconds = time.perf_counter() - start
         print(f"{n_graphs} graphs, {source.stat().st_size / 1e6:.0f} MB, in {seconds:.0f} s")
         embedding = gm.RandomGraphEmbedding(

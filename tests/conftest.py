@@ -1,3 +1,4 @@
+import signal
 from fnmatch import fnmatch
 from importlib.util import find_spec
 
@@ -10,6 +11,11 @@ EXAMPLES_WITH = {
     "torch_geometric": "*/rivals/neural/*.py",
     "grakel": "*/rivals/grakel_kernel.py",
 }
+
+
+# A test run in the background of a script ignores Ctrl-C, and so would the commands it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class ExamplesOfMissingLibraries:

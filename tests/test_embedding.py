@@ -243,6 +243,7 @@ def test_verbose_shows_progress_and_quiet_does_not(graphs, capfd, terminal):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling, C", [("uniform", 1e3), ("anchor", 1e2)])
 def test_accuracy_on_mutag(sampling, C):
     data = real_dataset("MUTAG")

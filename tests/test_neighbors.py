@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
+from graphmover.search import library as searched
 
 EMBEDDINGS = {
     "default": None,
@@ -68,15 +70,48 @@ def random_graphs(rng, n_graphs, *, most_nodes=12, n_labels=3):
     return graphs
 
 
+@contextmanager
+def always(*, bounds):
+    """Search by bounds and the index of labels, or solve all pairs, whatever takes less time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searched, "_SEARCH_SECONDS", 0.0 if bounds else np.inf)
+        patch.setattr(searched, "index_pays", lambda *_: bounds)
+        yield
+
+
+@pytest.mark.parametrize("bounds", [True, False])
 @pytest.mark.parametrize("name", EMBEDDINGS)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_neighbors=st.integers(1, 30))
-def test_equals_brute_force_on_random_graphs(name, seed, n_neighbors):
+def test_equals_brute_force_on_random_graphs(name, bounds, seed, n_neighbors):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, 60)
     graphs += [graphs[i] for i in rng.integers(60, size=20)]  # ties
     near = gm.NearestGraphs(embedding=EMBEDDINGS[name], random_state=0).fit(graphs)
-    assert_exact(near, random_graphs(rng, 4) + graphs[:2], n_neighbors)
+    with always(bounds=bounds):
+        assert_exact(near, random_graphs(rng, 4) + graphs[:2], n_neighbors)
+
+
+def test_sizes_decide_whether_all_pairs_are_solved():
+    graphs = gm.make_graph_families(90, random_state=0).graphs
+    small = gm.NearestGraphs(3, embedding=gm.RandomGraphEmbedding(8), random_state=0)
+    small.fit([gm.Graph(2, [(0, 1)])] * 90).kneighbors(graphs[:4])
+    assert small.n_solved_ == small.n_pairs_ == 4 * 90
+    small.kneighbors()
+    assert small.n_solved_ == small.n_pairs_ == 90 * 89
+    large = gm.NearestGraphs(3, embedding=gm.RandomGraphEmbedding(8), random_state=0).fit(graphs)
+    large.kneighbors(graphs[:4])
+    assert large.n_solved_ < large.n_pairs_
+
+
+def test_labels_are_looked_up_where_that_reads_less():
+    rng = np.random.default_rng(0)
+    few = random_graphs(rng, 200, n_labels=2) * 20
+    many = random_graphs(rng, 200, n_labels=1000) * 20
+    for graphs, is_looked_up in ((few, False), (many, True)):
+        near = gm.NearestGraphs(1, embedding=EMBEDDINGS["labels"], random_state=0).fit(graphs)
+        assert_exact(near, graphs[:20], 1)
+        assert (near.n_solved_ < near.n_pairs_) == is_looked_up
 
 
 @pytest.mark.parametrize("name", ["MUTAG", "ENZYMES", "IMDB-BINARY"])
@@ -92,9 +127,16 @@ def test_equals_brute_force_on_real_graphs(name):
             assert near.n_solved_ < 0.6 * near.n_pairs_
 
 
-def test_a_graph_is_not_its_own_neighbour_unless_it_is_asked_for():
+@pytest.mark.parametrize("name", ["paper", "labels"])
+@pytest.mark.parametrize("bounds", [True, False])
+def test_a_graph_is_not_its_own_neighbour_unless_it_is_asked_for(name, bounds):
+    with always(bounds=bounds):
+        check_own_neighbours(EMBEDDINGS[name])
+
+
+def check_own_neighbours(embedding):
     graphs = gm.make_graph_families(40, random_state=0).graphs
-    near = gm.NearestGraphs(3, embedding=gm.RandomGraphEmbedding(8), random_state=0).fit(graphs)
+    near = gm.NearestGraphs(3, embedding=embedding, random_state=0).fit(graphs)
     distances, indices = near.kneighbors()
     expected, order = brute_force(all_distances(near, graphs), 3, excluded=True)
     np.testing.assert_array_equal(indices, order)
@@ -103,8 +145,14 @@ def test_a_graph_is_not_its_own_neighbour_unless_it_is_asked_for():
     np.testing.assert_array_equal(near.kneighbors(graphs, 1)[1][:, 0], np.arange(40))
 
 
-@pytest.mark.parametrize("name", ["default", "paper", "depths"])
-def test_within_a_radius(name):
+@pytest.mark.parametrize("bounds", [True, False])
+@pytest.mark.parametrize("name", ["default", "paper", "depths", "labels"])
+def test_within_a_radius(name, bounds):
+    with always(bounds=bounds):
+        check_radius(name)
+
+
+def check_radius(name):
     graphs = gm.make_graph_families(60, random_state=1).graphs
     near = gm.NearestGraphs(embedding=EMBEDDINGS[name], random_state=0).fit(graphs)
     everything = all_distances(near, graphs[:9])
@@ -119,7 +167,13 @@ def test_within_a_radius(name):
     assert near.radius_neighbors(graphs[:2], 0.0, return_distance=False)[1].tolist() == [1]
 
 
-def test_graphs_without_nodes_are_infinitely_far():
+@pytest.mark.parametrize("bounds", [True, False])
+def test_graphs_without_nodes_are_infinitely_far(bounds):
+    with always(bounds=bounds):
+        check_empty_graphs()
+
+
+def check_empty_graphs():
     empty = gm.Graph(0, [])
     graphs = [empty, *random_graphs(np.random.default_rng(0), 20, n_labels=1), empty]
     for embedding in (gm.RandomGraphEmbedding(4), EMBEDDINGS["labels"]):
@@ -166,10 +220,12 @@ def test_threads_and_pickles_change_no_bit():
     graphs = gm.make_graph_families(80, random_state=0).graphs
     near = gm.NearestGraphs(5, embedding=EMBEDDINGS["depths"], random_state=0).fit(graphs)
     once = near.kneighbors(graphs[:40])
+    n_solved = near.n_solved_
     for other in (near.set_params(n_jobs=2), pickle.loads(pickle.dumps(near))):
         again = other.kneighbors(graphs[:40])
         np.testing.assert_array_equal(once[0], again[0])
         np.testing.assert_array_equal(once[1], again[1])
+        assert other.n_solved_ == n_solved
     with pytest.raises(Exception, match="not fitted"):
         clone(near).kneighbors(graphs)
 
@@ -252,3 +308,17 @@ def test_any_index_of_vectors_serves():
         gm.NearestGraphs(index=index).fit(graphs)
     with pytest.raises(ValueError, match="pickle it"):
         near.save("library.index")
+
+
+def test_an_index_of_vectors_is_saved(tmp_path):
+    graphs = gm.make_graph_families(50, random_state=0).graphs
+    near = gm.NearestGraphs(3, exact=False, random_state=0).fit(graphs[:40])
+    near.save(tmp_path / "vectors.index")
+    loaded = gm.NearestGraphs.load(tmp_path / "vectors.index")
+    assert not loaded.exact and loaded.recall_ == near.recall_
+    for one, other in zip(
+        near.kneighbors(graphs[40:]), loaded.kneighbors(graphs[40:]), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    one, other = near.add(graphs[40:]).kneighbors(), loaded.add(graphs[40:]).kneighbors()
+    np.testing.assert_array_equal(one[1], other[1])

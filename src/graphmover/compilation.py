@@ -21,11 +21,13 @@ from graphmover.datasets.numbers import read_table
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_nodes
 from graphmover.search.bounds import raise_to_bounds, sketches
+from graphmover.search.cascade import Limit
+from graphmover.search.selection import nearest_in_rows
 from graphmover.transport.cpu import engine
 from graphmover.transport.cpu.relaxed import relaxed_distances
 from graphmover.transport.ground import TreeDistance, default_ground_distance
 from graphmover.transport.tree.histograms import histograms, index_labels
-from graphmover.transport.tree.search import candidates, lists_of, workspace_for
+from graphmover.transport.tree.search import lists_of, nearest, workspace_for
 
 
 def compile_all(*, progress: bool = True) -> Path | None:
@@ -72,6 +74,7 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "the closed form for labels", _compare_labels
     yield "bounds of a search", _bound_distances
     yield "the search by labels", _search_labels
+    yield "the search of all pairs", _search_all_pairs
 
 
 def _read_numbers() -> None:
@@ -109,7 +112,8 @@ def _bound_distances() -> None:
     known = sketches(nodes, np.zeros((1, 1)))
     raise_to_bounds(known, known, ground, 1, np.zeros((1, 1)))
     side = ThreadBackend().prepare(nodes).side  # type: ignore[union-attr]
-    relaxed_distances(side, 0, side, np.zeros(1, np.int64), ground)
+    zero = np.zeros(1, np.int64)
+    relaxed_distances(side, side, zero, zero, ground, np.full(1, np.inf))
 
 
 def _search_labels() -> None:
@@ -117,7 +121,11 @@ def _search_labels() -> None:
     index = index_labels(np, nodes.labels, nodes.masses, nodes.offsets)
     found = histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
     lists = lists_of(index, found)
-    candidates(found, 0, lists, 1, np.inf, -1, workspace_for(lists))
+    nearest(found, lists, 1, np.inf, np.full(1, -1), workspace_for(lists))
+
+
+def _search_all_pairs() -> None:
+    nearest_in_rows(np.zeros((1, 1)), Limit(1), None)
 
 
 def _cache_folder() -> Path | None:

@@ -21,11 +21,11 @@ from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedViews
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.parameters import check_parameters
-from graphmover.random_graphs import RandomGraphs, sample_random_graphs, whole_graphs
-from graphmover.spread import spread_graphs
+from graphmover.random_graphs import RandomGraphs, sample_random_graphs
+from graphmover.spread import spread_random_graphs
 
 if TYPE_CHECKING:
     from graphmover.nodes.registry import NodeEmbedding
@@ -53,7 +53,7 @@ class RandomGraphEmbedding(
         that is 0 up to rounding.
     max_random_nodes : int or None
         Random graphs have 1 to this many nodes, the paper's D_max. None: they are whole
-        training graphs, with their own masses, none of them twice.
+        training graphs, with their own masses, each at most once.
     n_dimensions : int
         Number of Laplacian eigenvectors, the paper's d, or of random-walk steps.
     node_embedding : str, list of str and (str, float) pairs, callable or None
@@ -96,7 +96,7 @@ class RandomGraphEmbedding(
         is matched with a node of its own of the graph, unmatched nodes of the graph cost nothing,
         those of the random graph that find none cost as much as nodes that have nothing in common
         are apart (docs/transport.md), and the sum is divided by the random graph's mass. Nodes
-        count with their masses, which must be whole numbers.
+        count with their masses, which must be integers.
     device : {"cpu", "cuda", "auto"}
         Where distances are computed: "cuda" is an NVIDIA GPU, "auto" one if there is one and
         enough work for it.
@@ -293,45 +293,26 @@ class RandomGraphEmbedding(
         ``embedded`` are nodes of the same graphs, by recipe: those of this one are added.
         """
         self.check_parameters()
+        parameters = self.get_params(deep=False)
         if warn:
             warn_about_empty_graphs(batch)
-            warn_about_unused(batch, self.get_params(deep=False))
+            warn_about_unused(batch, parameters)
         rng = random_generator(self.random_state)
         backend = backend_for(self.device, len(batch) * self.n_components)
-        along = self.use_edge_labels
-        if along == "auto":
-            along = batch.edge_labels is not None and self.wl_iterations > 0
-        recipe = NodeRecipe(
-            self.n_dimensions,
-            self.node_embedding,
-            self.node_mass,
-            self.use_node_labels,
-            int(self.wl_iterations),
-            wl_depths=self.wl_depths,
-            use_edge_labels=bool(along),
-            label_weight=float(self.label_weight),
-            smoothing=int(self.smoothing),
-        )
-        labels = self.use_node_labels
-        if labels == "auto":
-            has_labels = batch.node_labels is not None and self.sampling == "anchor"
-            labels = has_labels and recipe.takes_labels
-        recipe = recipe._replace(use_node_labels=bool(labels)).fitted_to(batch, self.n_jobs)
-        nodes = (embedded or {}).get((backend.name, recipe.key))
-        if nodes is None:
-            nodes = backend.nodes(
-                batch,
-                recipe,
-                n_jobs=self.n_jobs,
-                progress=self._progress(f"embedding nodes ({backend.name})"),
-            )
-        if embedded is not None:
-            embedded[backend.name, recipe.key] = nodes
-        recipe = recipe.scaled_to(nodes.extent)
-        nodes = nodes.divided_by(recipe.scale)
+        recipe = NodeRecipe.of_parameters(parameters)
+        recipe = recipe.decided_for(batch, can_carry_labels=self.sampling == "anchor")
+        recipe = recipe.fitted_to(batch, self.n_jobs)
+        embedded = {} if embedded is None else embedded
+        key = (backend.name, recipe.key)
+        if key not in embedded:
+            progress = self._progress(f"embedding nodes ({backend.name})")
+            embedded[key] = backend.nodes(batch, recipe, n_jobs=self.n_jobs, progress=progress)
+        recipe = recipe.scaled_to(embedded[key].extent)
+        nodes = embedded[key].divided_by(recipe.scale)
         random_graphs = self._draw_random_graphs(nodes, recipe, backend, rng)
-        partial = bool(self.partial)
-        to_random_graphs = DistancesToRandomGraphs(recipe, random_graphs, partial=partial)
+        to_random_graphs = DistancesToRandomGraphs(
+            recipe, random_graphs, partial=bool(self.partial)
+        )
         distances = np.empty((0, len(random_graphs)))
         if want_distances:
             progress = self._progress("training distances")
@@ -345,19 +326,18 @@ class RandomGraphEmbedding(
     def _draw_random_graphs(
         self, nodes: Nodes, recipe: NodeRecipe, backend: AnyBackend, rng: np.random.Generator
     ) -> RandomGraphs:
-        if not self.spread_anchors or not nodes.offsets[-1]:
-            return sample_random_graphs(
-                nodes,
-                self.n_components,
-                max_random_nodes=self.max_random_nodes,
-                sampling=self.sampling,
-                random_state=rng,
+        if self.spread_anchors and nodes.offsets[-1]:
+            ground = ground_of(recipe, nodes, partial=bool(self.partial))
+            return spread_random_graphs(
+                nodes, self.n_components, ground, backend, rng, n_jobs=self.n_jobs
             )
-        graphs = whole_graphs(nodes, np.flatnonzero(nodes.node_counts))
-        ground = ground_of(recipe, graphs, partial=bool(self.partial))
-        return graphs[
-            spread_graphs(graphs, self.n_components, ground, backend, rng, n_jobs=self.n_jobs)
-        ]
+        return sample_random_graphs(
+            nodes,
+            self.n_components,
+            max_random_nodes=self.max_random_nodes,
+            sampling=self.sampling,
+            random_state=rng,
+        )
 
     def _set_fitted(self, to_random_graphs: DistancesToRandomGraphs, gamma: float) -> None:
         recipe = to_random_graphs.recipe
@@ -375,25 +355,25 @@ class RandomGraphEmbedding(
             return np.empty((0, len(self.random_graphs_)))
         warn_about_empty_graphs(batch)
         unknown = self._unknown_labels()
-        rows = self._rows_of_batch(batch, finish, self._progress("embedding graphs"))
-        unknown.add(rows)
+        rows = self._rows_of_batch(batch, finish, unknown, self._progress("embedding graphs"))
         unknown.warn()
         return rows
+
+    def _features_of_batch(
+        self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
+    ) -> Floats:
+        return self._rows_of_batch(batch, self._features, unknown, progress)
 
     def _rows_of_batch(
         self,
         batch: GraphBatch,
         finish: Callable[[Floats], object] | None,
-        progress: Progress = None,
+        unknown: UnknownLabels,
+        progress: Progress,
     ) -> Floats:
-        return self._to_random_graphs.of_graphs(
+        rows = self._to_random_graphs.of_graphs(
             batch, device=self.device, finish=finish, n_jobs=self.n_jobs, progress=progress
         )
-
-    def _features_of_batch(
-        self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
-    ) -> Floats:
-        rows = self._rows_of_batch(batch, self._features, progress)
         unknown.add(rows)
         return rows
 

@@ -1,4 +1,4 @@
-"""Warnings about graphs of which little can be expected, or that carry what is not used."""
+"""Warnings about graphs without nodes, with unknown labels, or with data that is not used."""
 
 from __future__ import annotations
 

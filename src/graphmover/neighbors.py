@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer
@@ -22,29 +19,22 @@ from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.input_warnings import warn_about_empty_graphs
-from graphmover.io.index_file import StoredIndex, opened_index, write_index
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
+from graphmover.search.embeddings import default_embedding, require_metric
+from graphmover.search.files import SavedIndex
 from graphmover.search.library import MOST_PIVOTS, Library
+from graphmover.search.matrices import NeighborMatrices
 from graphmover.search.queries import neighbors_of_graphs, neighbors_within
+from graphmover.search.vectors import N_VECTORS, fitted_index, measured_recall
 from graphmover.transport.ground import Ground
-from graphmover.views import automatic_views
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Random graphs of the default embedding with ``exact=False``.
-_N_VECTORS = 256
 
-#: How many graphs the recall is measured on.
-_RECALL_GRAPHS = 100
-
-#: Parameters that a file keeps.
-_SAVED = ("n_neighbors", "radius", "device", "n_jobs", "verbose")
-
-
-class NearestGraphs(TransformerMixin, BaseEstimator):
+class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
     """The nearest graphs by exact earth mover's distance.
 
     Bounds exclude most pairs of graphs, and the others are solved exactly: neighbours and
@@ -148,29 +138,47 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         from sklearn.frozen import FrozenEstimator
 
         self.check_parameters()
-        self._counts = _Counts()
         if isinstance(self.embedding, FrozenEstimator):
-            self.embedding_ = _checked(self.embedding.estimator)
+            self.embedding_ = require_metric(self.embedding.estimator)
             check_is_fitted(self.embedding_)
             nodes, distances = self._embedded(batch)
         else:
-            n_components = MOST_PIVOTS if self.exact else _N_VECTORS
+            n_components = MOST_PIVOTS if self.exact else N_VECTORS
             embedding = self.embedding
             if embedding is None:
-                embedding = _default_embedding(batch, n_components)
-            self.embedding_ = clone(_checked(embedding))
+                embedding = default_embedding(batch, n_components)
+            self.embedding_ = clone(require_metric(embedding))
             settings = {"device": self.device, "n_jobs": self.n_jobs, "verbose": self.verbose}
             if self.embedding_.random_state is None:
                 settings["random_state"] = self.random_state
             self.embedding_.set_params(**settings)
             distances, nodes = self.embedding_._fit_with_nodes(batch)
         pivots = distances[:, :MOST_PIVOTS].copy()
-        self._library = Library(self.embedding_._to_random_graphs, nodes, pivots)
-        self.ids_ = batch.ids
-        self.n_samples_fit_ = len(batch)
-        if not self.exact:
-            self._fit_index(self.embedding_._features(distances))
-            self.recall_ = self._measured_recall()
+        library = Library(self.embedding_._to_random_graphs, nodes, pivots)
+        vectors = None if self.exact else self.embedding_._features(distances)
+        self._restore(self.embedding_, library, batch.ids, vectors)
+
+    def _restore(
+        self,
+        embedding: RandomGraphEmbedding,
+        library: Library,
+        ids: NDArray[Any] | None,
+        vectors: Floats | None,
+        recall: float | None = None,
+    ) -> None:
+        """Set what `fit` sets; the recall of vectors is measured if it is not known."""
+        self._counts = _Counts()
+        self.embedding_, self._library, self.ids_ = embedding, library, ids
+        self.n_samples_fit_ = len(library)
+        if vectors is not None:
+            self._vectors = vectors
+            self.index_ = fitted_index(self.index, vectors, self.n_jobs)
+            if recall is None:
+                settings = {"device": self.device, "n_jobs": self.n_jobs}
+                recall = measured_recall(
+                    self.index_, vectors, library, self.n_neighbors, **settings
+                )
+            self.recall_ = recall
 
     def add(self, X: Any) -> Self:
         """Add graphs to those that are searched; the embedding stays as it was fitted.
@@ -183,25 +191,15 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         batch = graphs_to_transform(X)
         if len(batch):
             warn_about_empty_graphs(batch)
-            self._add([batch])
-        return self
-
-    def _add(self, batches: Iterable[GraphBatch]) -> None:
-        """Add graphs batch by batch; what is known is copied once."""
-        parts, ids, vectors = [], [self.ids_], [] if self.exact else [self._vectors]
-        counts = [self.n_samples_fit_]
-        for batch in batches:
             nodes, distances = self._embedded(batch)
-            parts.append((nodes, distances[:, :MOST_PIVOTS].copy()))
-            ids.append(batch.ids)
-            counts.append(len(batch))
+            library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
+            ids = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
+            vectors = recall = None
             if not self.exact:
-                vectors.append(self.embedding_._features(distances))
-        self._library = self._library.with_more(parts)
-        self.ids_ = joined_ids(ids, counts)
-        self.n_samples_fit_ = sum(counts)
-        if not self.exact:
-            self._fit_index(np.concatenate(vectors))
+                vectors = np.concatenate([self._vectors, self.embedding_._features(distances)])
+                recall = self.recall_
+            self._restore(self.embedding_, library, ids, vectors, recall)
+        return self
 
     @property
     def nodes_(self) -> NodeEmbeddings:
@@ -285,92 +283,6 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
             return indices
         return _array_of_arrays([one.distances for one in found]), indices
 
-    def kneighbors_graph(
-        self,
-        X: Any = None,
-        n_neighbors: int | None = None,
-        mode: Literal["connectivity", "distance"] = "connectivity",
-    ) -> csr_matrix:
-        """Return the nearest graphs as a sparse matrix.
-
-        Parameters
-        ----------
-        X, n_neighbors
-            As in `kneighbors`.
-        mode : {"connectivity", "distance"}
-            What the entries are: ones, or distances.
-
-        Returns
-        -------
-        csr_matrix of shape (len(X), n_samples_fit_)
-        """
-        _require_mode(mode)
-        distances, indices = self.kneighbors(X, n_neighbors)
-        offsets = np.arange(len(indices) + 1) * indices.shape[1]
-        return self._graph(distances.ravel(), indices.ravel(), offsets, mode)
-
-    def radius_neighbors_graph(
-        self,
-        X: Any = None,
-        radius: float | None = None,
-        mode: Literal["connectivity", "distance"] = "connectivity",
-    ) -> csr_matrix:
-        """Return all graphs within a distance as a sparse matrix.
-
-        Parameters
-        ----------
-        X, radius
-            As in `radius_neighbors`.
-        mode : {"connectivity", "distance"}
-            What the entries are: ones, or distances.
-
-        Returns
-        -------
-        csr_matrix of shape (len(X), n_samples_fit_)
-        """
-        _require_mode(mode)
-        distances, indices = self.radius_neighbors(X, radius)
-        offsets = np.cumsum([0, *map(len, indices)])
-        values = np.concatenate([np.empty(0), *distances])
-        return self._graph(values, np.concatenate([[], *indices]).astype(np.int64), offsets, mode)
-
-    def transform(self, X: Any) -> csr_matrix:
-        """Return distances to the nearest graphs, as `KNeighborsTransformer` does.
-
-        The matrix suits estimators with ``metric="precomputed"``, such as `KNeighborsClassifier`
-        and `TSNE`.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        csr_matrix of shape (len(X), n_samples_fit_)
-            With ``n_neighbors + 1`` distances in each row: a graph of `fit` is its own nearest.
-        """
-        check_is_fitted(self)
-        return self._transformed(graphs_to_transform(X))
-
-    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix:
-        """Fit, and return distances to the nearest graphs as `transform` does.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-
-        Returns
-        -------
-        csr_matrix of shape (len(X), len(X))
-        """
-        batch = as_graph_batch(X)
-        self._fit(batch)
-        return self._transformed(batch)
-
-    def _transformed(self, batch: GraphBatch) -> csr_matrix:
-        return NearestGraphs.kneighbors_graph(self, batch, self.n_neighbors + 1, mode="distance")
-
     def explain(self, graph: Any, index: int, graphs: Any = None) -> Alignment:
         """Explain the distance of a graph to one of those that are searched.
 
@@ -401,54 +313,6 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
             other = batch[int(index)]
         name = f"graph {index}" if self.ids_ is None else str(self.ids_[index])
         return aligned(self.embedding_._to_random_graphs, graph, nodes, other, name)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a file: plain arrays, no pickle.
-
-        The file is replaced atomically. It holds the embedded nodes of the graphs, not the graphs.
-        A random_state is not saved: it is no longer needed. With ``exact=False``, or a
-        ``node_embedding`` that is a callable, there is nothing that could be written without
-        pickle: pickle the estimator.
-        """
-        check_is_fitted(self)
-        if not self.exact:
-            raise ValueError("an index of vectors (exact=False) cannot be saved: pickle it")
-        parameters = {name: _plain(getattr(self, name)) for name in _SAVED}
-        library = self._library
-        model = self.embedding_._fitted_model()
-        write_index(path, StoredIndex(parameters, model, library.nodes, library.pivots, self.ids_))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Map an index that `save` wrote into memory.
-
-        Files from others are safe to load: nothing in them is executed, and loading takes memory
-        in proportion to the size of the file. ``embedding`` is the model of the file, frozen.
-
-        Raises
-        ------
-        ValueError
-            The file is damaged, is no index, or has a format that this version cannot read.
-        """
-        from sklearn.frozen import FrozenEstimator
-
-        with opened_index(path) as stored:
-            unknown = set(stored.parameters) - set(_SAVED)
-            if unknown:
-                raise ValueError(f"{min(unknown)!r:.80} is not a parameter")
-            embedding = RandomGraphEmbedding._from_fitted_model(stored.model)
-            near = cls(embedding=FrozenEstimator(_checked(embedding)), **stored.parameters)
-            near.check_parameters()
-            near._counts = _Counts()
-            near.embedding_ = embedding
-            near._library = Library(embedding._to_random_graphs, stored.nodes, stored.pivots)
-            near.ids_ = stored.ids
-            near.n_samples_fit_ = len(stored.nodes)
-            return near
-
-    def _graph(self, distances: Floats, indices: Ints, offsets: Ints, mode: str) -> csr_matrix:
-        values = distances if mode == "distance" else np.ones(len(indices))
-        return csr_matrix((values, indices, offsets), shape=(len(offsets) - 1, self.n_samples_fit_))
 
     def _kneighbors(
         self, queries: GraphBatch | None, wanted: int, progress: Progress = None
@@ -487,30 +351,6 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         vectors: Floats = self.embedding_._rows(batch, self.embedding_._features)
         return vectors
 
-    def _fit_index(self, vectors: Floats) -> None:
-        from sklearn.neighbors import NearestNeighbors
-
-        index = NearestNeighbors(n_jobs=self.n_jobs) if self.index is None else clone(self.index)
-        self._vectors = vectors
-        self.index_ = index.fit(vectors)
-
-    def _measured_recall(self) -> float:
-        """Compare the neighbours by vectors with the exact ones."""
-        n_graphs = self.n_samples_fit_
-        wanted = min(self.n_neighbors, n_graphs - 1)
-        if not wanted:
-            return 1.0
-        chosen = np.linspace(0, n_graphs - 1, min(_RECALL_GRAPHS, n_graphs)).astype(np.int64)
-        exact, _ = neighbors_within(
-            self._library, Limit(wanted), chosen, device=self.device, n_jobs=self.n_jobs
-        )
-        by_vectors = self.index_.kneighbors(self._vectors[chosen], wanted + 1, False)
-        shares = []
-        for itself, one, rough in zip(chosen, exact, by_vectors, strict=True):
-            others = rough[rough != itself][:wanted]
-            shares.append(np.isin(one.indices, others).mean())
-        return float(np.mean(shares))
-
     def _embedded(self, batch: GraphBatch) -> tuple[NodeEmbeddings, Floats]:
         """Return the nodes of graphs, and their distances to the random graphs."""
         fitted = self.embedding_._to_random_graphs
@@ -536,7 +376,7 @@ class NearestGraphs(TransformerMixin, BaseEstimator):
         for name in ("device", "n_jobs", "verbose"):
             require_allowed(name, getattr(self, name))
         if self.embedding is not None:
-            _checked(getattr(self.embedding, "estimator", self.embedding))
+            require_metric(getattr(self.embedding, "estimator", self.embedding))
         if self.exact and self.index is not None:
             raise ValueError("an index of vectors needs exact=False")
 
@@ -561,29 +401,6 @@ def _queries(X: Any) -> GraphBatch | None:
     return batch
 
 
-def _default_embedding(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
-    """Return the main view of what graphs carry; the paper's if that is nothing but edges."""
-    if batch.node_labels is None and batch.node_attributes is None:
-        return RandomGraphEmbedding(n_components)
-    embedding = automatic_views(batch, n_components)[0].transformer
-    assert isinstance(embedding, RandomGraphEmbedding)
-    return embedding
-
-
-def _checked(embedding: Any) -> RandomGraphEmbedding:
-    if not isinstance(embedding, RandomGraphEmbedding):
-        raise TypeError(
-            f"embedding must be a RandomGraphEmbedding, a FrozenEstimator of one, or None, got "
-            f"{type(embedding).__name__}"
-        )
-    if embedding.partial:
-        raise ValueError(
-            "distances by counts (partial=True) are no metric, which nearest graphs need: compare "
-            "shares"
-        )
-    return embedding
-
-
 def _checked_radius(default: float, radius: float | None) -> float:
     radius = default if radius is None else radius
     try:
@@ -593,15 +410,6 @@ def _checked_radius(default: float, radius: float | None) -> float:
     if not value >= 0:
         raise ValueError(f"radius must be a number that is not negative, got {radius!r}")
     return value
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _require_mode(mode: str) -> None:
-    if mode not in ("connectivity", "distance"):
-        raise ValueError(f'mode must be "connectivity" or "distance", got {mode!r}')
 
 
 def _array_of_arrays(parts: list[NDArray[Any]]) -> NDArray[np.object_]:

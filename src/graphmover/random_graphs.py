@@ -97,7 +97,7 @@ def sample_random_graphs(
         How many random graphs, the paper's R.
     max_random_nodes : int or None
         The paper's D_max; each random graph's size is uniform in 1 ... D_max. None: random
-        graphs are whole training graphs, with their own masses, none of them twice; if there
+        graphs are whole training graphs, with their own masses, each at most once; if there
         are fewer than ``n_components``, all of them.
     sampling : {"anchor", "uniform"}
         "anchor", RGE(ASG): nodes of one training graph, with their labels, without
@@ -187,7 +187,7 @@ def random_graphs_at(nodes: Nodes, places: Sequence[Ints]) -> RandomGraphs:
 def anchor_nodes(
     rng: np.random.Generator, first: np.int64, last: np.int64, size: np.int64
 ) -> NDArray[np.int64]:
-    """Draw nodes of a graph, first to last - 1: none twice before all are drawn once."""
+    """Draw nodes of a graph, first to last - 1: none is drawn twice before all are drawn."""
     if size <= last - first:
         return first + rng.choice(last - first, size, replace=False)
     again = rng.integers(first, last, size - (last - first))

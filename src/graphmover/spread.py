@@ -14,10 +14,25 @@ from numpy.typing import NDArray
 
 from graphmover._utils.parallel import for_each_chunk, number_of_threads
 from graphmover.backends import AnyBackend
-from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.random_graphs import RandomGraphs, whole_graphs
 from graphmover.transport.ground import Ground
 
 Ints = NDArray[np.int64]
+
+
+def spread_random_graphs(
+    nodes: Nodes,
+    n_components: int,
+    ground: Ground | None,
+    backend: AnyBackend,
+    rng: np.random.Generator,
+    *,
+    n_jobs: int | None = None,
+) -> RandomGraphs:
+    """Return training graphs that are far apart, or all that have nodes if there are no more."""
+    graphs = whole_graphs(nodes, np.flatnonzero(nodes.node_counts))
+    return graphs[spread_graphs(graphs, n_components, ground, backend, rng, n_jobs=n_jobs)]
 
 
 def spread_graphs(

@@ -16,7 +16,7 @@ from graph_zoo import random_nodes
 import graphmover as gm
 from graphmover._utils.cuda import gpu_available
 from graphmover.backends import BACKENDS
-from graphmover.nodes.embed import NodeRecipe
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.transport import GroundDistance, TreeDistance
 from graphmover.transport.cuda import schedule
 

@@ -325,10 +325,13 @@ def test_a_source_is_never_replaced(tu_folder, tmp_path):
     pytest.importorskip("pyarrow")
     source = tmp_path / "x.parquet"
     gm.write_graphs(gm.load_dataset(tu_folder), source)
-    (tmp_path / "link.parquet").symlink_to(source)
+    outputs = ["x.parquet", "./x.parquet"]
+    if os.name == "posix":  # others need a permission for links
+        (tmp_path / "link.parquet").symlink_to(source)
+        outputs.append("link.parquet")
     before = source.read_bytes()
     for command in (["convert"], ["embed", "-r", "2", "-o"]):
-        for output in ("x.parquet", "./x.parquet", "link.parquet"):
+        for output in outputs:
             answer = run(*command[:1], "x.parquet", *command[1:], output, cwd=tmp_path)
             assert answer.returncode == 1
             assert "it is the source" in answer.stderr

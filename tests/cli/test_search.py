@@ -9,20 +9,14 @@ import warnings
 
 import numpy as np
 import pytest
+from commands import COMMAND, run
 
 import graphmover as gm
 from graphmover.cli import main
 
 pytestmark = pytest.mark.slow
 
-COMMAND = [sys.executable, "-c", "from graphmover.cli import main; main()"]
 SMILES = ["CCO", "c1ccccc1", "CC(=O)O", "CCN", "CCCO", "CCCCO", "c1ccccc1O", "CC", "CCC", "CO"]
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [*COMMAND, *arguments], check=False, capture_output=True, text=True, **options
-    )
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +62,7 @@ def test_search_writes_what_the_library_finds(folder, tmp_path, ending):
 
 def test_standard_input_to_standard_output(folder):
     command = ["search", "library.index", "-", "--format", "smi", "-k", "1", "-q", "-o", "-"]
-    answer = run(*command, cwd=folder, input="CCO first\nCC second\n")
+    answer = run(*command, cwd=folder, given=b"CCO first\nCC second\n")
     assert answer.stderr == ""
     header, *lines = answer.stdout.splitlines()
     assert header == "query,query_id,rank,neighbour,neighbour_id,distance"
@@ -117,12 +111,12 @@ def test_errors_are_one_line_and_leave_nothing(folder, monkeypatch, caplog, code
 
 
 def test_a_killed_search_goes_on(tmp_path):
-    graphs = gm.make_graph_families(160, random_state=0)
+    graphs = gm.make_graph_families(160, random_state=0, min_nodes=10, max_nodes=14)
     gm.write_graphs(graphs, tmp_path / "x.jsonl")
     assert (
         run("index", "x.jsonl", "-o", "x.index", "--dimensions", "4", cwd=tmp_path).returncode == 0
     )
-    command = ["search", "x.index", "x.jsonl", "-k", "5", "--batch-size", "4", "-q", "-o"]
+    command = ["search", "x.index", "x.jsonl", "-k", "5", "--batch-size", "2", "-q", "-o"]
     process = subprocess.Popen([*COMMAND, *command, "hits.csv"], cwd=tmp_path)
     journal = tmp_path / "hits.csv.part" / "journal.json"
     while not journal.exists():
@@ -140,3 +134,25 @@ def test_a_killed_search_goes_on(tmp_path):
         assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "hits.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert not journal.parent.exists()
+
+
+def test_a_killed_index_goes_on(tmp_path):
+    graphs = gm.make_graph_families(200, random_state=0)
+    gm.write_graphs(graphs, tmp_path / "x.jsonl")
+    options = ["--fit-graphs", "50", "--batch-size", "2", "--dimensions", "4", "-o"]
+    command = ["index", "x.jsonl", *options]
+    process = subprocess.Popen([*COMMAND, *command, "x.index"], cwd=tmp_path)
+    while not (tmp_path / "x.index.part" / "000001.index").exists():
+        assert process.poll() is None, "it ended before it was killed"
+        time.sleep(0.002)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "x.index").exists()
+    answer = run("index", "x.jsonl", *options[:-2], "5", "-o", "x.index", cwd=tmp_path)
+    assert answer.returncode == 1 and "other graphs, options or batches" in answer.stderr
+    for output, message in (("x.index", "batches from before"), ("whole.index", "200 graphs")):
+        answer = run(*command, output, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+        assert message in answer.stderr
+    assert (tmp_path / "x.index").read_bytes() == (tmp_path / "whole.index").read_bytes()
+    assert not list(tmp_path.glob("*.part"))

@@ -100,6 +100,7 @@ def test_a_damaged_entry_is_written_again(tmp_path, cache, parsings, damage):
     assert entry.read_bytes() == whole
 
 
+@pytest.mark.slow
 @settings(
     deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

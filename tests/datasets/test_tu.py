@@ -279,6 +279,19 @@ def test_a_zip_of_something_else(tmp_path):
         load_dataset(write_zip(tmp_path / "other.zip", {}))
 
 
+def test_a_folder_of_data_sets_is_told_from_one(tmp_path):
+    write_zip(tmp_path / "TINY.zip")
+    with pytest.raises(ValueError, match=r"_A\.txt: name one of .* in it, such as .*TINY\.zip$"):
+        load_dataset(tmp_path)
+
+
+def test_a_folder_here_comes_before_a_data_set_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRAPHMOVER_DATA", str(tmp_path / "none"))
+    write_folder(tmp_path / "MUTAG", name="MUTAG")
+    assert len(gm.read_graphs("MUTAG")) == 5  # not the 188 graphs of the TU collection
+
+
 def test_several_sets_in_one_place(tmp_path):
     write_folder(tmp_path, name="ONE")
     write_folder(tmp_path, name="TWO")

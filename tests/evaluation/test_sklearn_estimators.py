@@ -21,6 +21,7 @@ import graphmover as gm
 from graphmover.evaluation import FoldByFold, evaluate, vertex_histograms
 from graphmover.evaluation.fingerprints import description, digest
 from graphmover.evaluation.folds import repeated_folds
+from graphmover.evaluation.methods.estimator import SklearnEstimator
 
 
 def pipeline(n_components=16, **parameters):
@@ -54,6 +55,19 @@ class Histogram(BaseEstimator):
         own = vertex_histograms(X)[:, : self.width_]
         counts[:, : own.shape[1]] = own
         return csr_matrix(counts)
+
+
+class Sizes(BaseEstimator):
+    """The number of nodes, or nothing."""
+
+    def __init__(self, hidden=True):
+        self.hidden = hidden
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return (0.0 if self.hidden else 1.0) * X.node_counts[:, None]
 
 
 class Failing(ClassifierMixin, BaseEstimator):
@@ -281,3 +295,24 @@ def test_a_rival_is_one_class(data, tmp_path):
     first = evaluate(data.graphs, data.target, [Size()], **options)
     assert first.folds == evaluate(data.graphs, data.target, [Size()], **options).folds
     assert first.summary()[0]["mean"] > 0
+
+
+def test_inner_folds_choose_the_parameters_of_a_transformer():
+    graphs = gm.as_graph_batch([gm.Graph(3 + 5 * (k % 2), [(0, 1)]) for k in range(24)])
+    classes = np.arange(24) % 2
+    fixed, chosen = (
+        SklearnEstimator("sizes", Sizes(), grid=grid) for grid in ({}, {"hidden": [True, False]})
+    )
+    assert fixed.fingerprint == digest(description(Sizes()), size=8)
+    assert fixed.fingerprint != chosen.fingerprint
+    assert evaluate(graphs, classes, [fixed], n_folds=3).summary()[0]["mean"] == 0.5
+    result = evaluate(graphs, classes, [chosen], n_folds=3)
+    assert result.summary()[0]["mean"] == 1
+    assert {row["best_params"] for row in result.folds} == {"hidden=False"}
+
+
+def test_grids_that_cannot_be_used_are_refused():
+    with pytest.raises(ValueError, match=r"'sizes' has 'h', expected parameters of Sizes: hidden"):
+        SklearnEstimator("sizes", Sizes(), grid={"h": [1]})
+    with pytest.raises(ValueError, match="'forest' predicts by itself: give it a GridSearchCV"):
+        SklearnEstimator("forest", RandomForestClassifier(), grid={"max_depth": [1]})

@@ -118,6 +118,7 @@ def test_inner_folds_are_those_of_a_fit_to_the_inner_training_set(data, regressi
     assert found.value == STRENGTHS[int(np.argmax(scores))]
 
 
+@pytest.mark.slow
 def test_leaving_one_out_flatters_and_inner_folds_do_not():
     """With a narrow kernel, whose features see little but a graph's own column, and some noise."""
     data = gm.make_graph_families(120, random_state=1)

@@ -72,7 +72,7 @@ def test_molecules_are_recognised():
     crowded = gm.Graph(6, [(0, i) for i in range(1, 6)], node_labels=[6] * 6, edge_labels=[1] * 5)
     for graph in (codes, crowded, gm.Graph(2, [(0, 1)]), gm.Graph(0, [])):
         assert molecule_of_graph(graph) is None
-    with pytest.raises(ValueError, match="the graph is no molecule"):
+    with pytest.raises(ValueError, match="the graph is not a molecule"):
         molecule_of_graph(codes, True)
 
 

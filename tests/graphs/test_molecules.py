@@ -64,7 +64,7 @@ def test_ids():
 
 @pytest.mark.parametrize("bad", ["C1CC", "x.parquet", "", "  ", "graph"])
 def test_a_string_that_is_no_smiles_is_named(bad):
-    with pytest.raises(ValueError, match=rf"graph 1: .*SMILES '{bad}'; .*gm\.read_graphs\(path\)"):
+    with pytest.raises(ValueError, match=rf"graph 1: .*SMILES '{bad}'"):
         gm.as_graph_batch(["CCO", bad])
 
 

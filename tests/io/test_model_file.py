@@ -203,7 +203,8 @@ def test_hostile_members_are_named(tmp_path, graphs):
         ("points", npy(np.zeros(2, [("a", "f8")])), "points is not an array of numbers or strings"),
         ("points", (tmp_path / "model.npz").read_bytes(), "points is not in NumPy's format"),
         ("labels", npy(np.full(3, 0.5)), r"labels has shape \(3,\) and type float64"),
-        ("parameters", text(deep), "parameters cannot be read as JSON: maximum recursion"),
+        # Python 3.14 reads such depths.
+        ("parameters", text(deep), "parameters (cannot be read as JSON: max|is not a JSON object)"),
         ("parameters", text("x" * 10**6), "parameters has 1000000 characters, expected at most"),
         ("parameters", text("[]"), "parameters is not a JSON object"),
         ("parameters", text(json.dumps(parameters | {"gamma": 10**400})), "gamma must be"),

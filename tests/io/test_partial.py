@@ -373,6 +373,7 @@ def test_a_small_disk_and_a_model(model, small_disk):
     assert names(small_disk) == ["ballast"]
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_full_standard_output_is_named():
     program = "import graphmover as gm; d = gm.make_graph_families(60, random_state=0)\n"

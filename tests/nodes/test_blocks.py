@@ -17,7 +17,8 @@ from graphmover.backends import cuda
 from graphmover.evaluation import Method, evaluate
 from graphmover.evaluation.columns import FoldDistances, Hyperparameters
 from graphmover.nodes.blocks import means_and_deviations
-from graphmover.nodes.embed import NodeRecipe, embed_batch
+from graphmover.nodes.embed import embed_batch
+from graphmover.nodes.recipe import NodeRecipe
 
 ALL = ["attributes", ("labels", 4), "edges", "structure", "laplacian", ("degree", 0.5)]
 

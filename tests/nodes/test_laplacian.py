@@ -173,6 +173,7 @@ def test_both_solvers_equal_the_oracle(seed, n, d, weighted, large):
     assert sparse(graph, d) == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 120), st.integers(1, 11), st.booleans())
 def test_equal_branches_equal_the_oracle_in_any_numbering(seed, n, d, weighted):
@@ -236,6 +237,7 @@ def test_branches_of_different_weights_are_not_merged():
     assert len(components._classes(*arrays, degrees).sizes) == 1 + 5 * different
 
 
+@pytest.mark.slow
 def test_a_tree_whose_gaps_are_near_the_rounding_errors(monkeypatch):
     """Heavy stars on a light chain: residuals of I - Q, of 5e-16, say little at gaps of 1e-9."""
     monkeypatch.setattr(eigenpairs, "filtered_subspace_iteration", None)
@@ -483,6 +485,7 @@ def test_accepted_errors_are_within_the_promise():
             assert largest > subspace.LEAST_ACCURACY or error == np.inf
 
 
+@pytest.mark.slow
 def test_renumbering_where_eigenvalues_almost_agree():
     n = 1500
     edges = [(i, (i + 1) % n) for i in range(n)]

@@ -1,6 +1,7 @@
 """As many sinks as sources, or nearly: graph against graph, at the limits of the CPU's solvers.
 
-Up to 64 sinks are solved in registers, up to 128 in memory, more only where masses have few units.
+Up to 64 sinks are solved in registers, more in memory where masses have few units, else by the
+network simplex.
 """
 
 import itertools
@@ -140,10 +141,8 @@ def test_one_path_over_all_sinks(n):
 
 def test_which_problems_paths_give_up_at_once():
     rng = np.random.default_rng(8)
-    x, y = (graph_of(rng.random((130, 3)), rng.integers(1, 1000, 130)) for _ in range(2))
+    x, y = (graph_of(rng.random((65, 3)), rng.integers(1, 6, 65)) for _ in range(2))
     assert np.isnan(by_paths(x, y))
     x, y = (graph_of(rng.random((130, 3))) for _ in range(2))
-    assert by_paths(x, y) == gm.earth_movers_distance(x, y)[0, 0]
-    x, y = (graph_of(rng.random((128, 3)), rng.integers(1, 6, 128)) for _ in range(2))
     assert by_paths(x, y) == gm.earth_movers_distance(x, y)[0, 0]
     assert np.isnan(by_paths(*chain(100)))

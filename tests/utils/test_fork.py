@@ -15,7 +15,7 @@ from fuzz import forks
 from numba.core.compiler_lock import global_compiler_lock
 
 import graphmover as gm
-from graphmover._utils import compiling, fork
+from graphmover._utils import compiling, fork, parallel
 from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 
 pytestmark = [
@@ -81,6 +81,7 @@ def test_the_limit_of_blas_is_being_set(monkeypatch, expected):
             super().__init__()
 
     monkeypatch.setattr("threadpoolctl.ThreadpoolController", SlowController)
+    monkeypatch.setattr(parallel._blas_limit, "_n_modules", 0)  # libraries are looked for again
 
     def limit(begun):
         nonlocal started

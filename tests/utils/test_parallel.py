@@ -53,13 +53,13 @@ def test_ctrl_c_does_not_wait_for_chunks_and_their_memory_is_released(monkeypatc
 
 @pytest.mark.parametrize("in_another_thread", [False, True])
 def test_an_error_releases_memory_too(in_another_thread):
-    released = []
+    released = threading.Event()  # set at the end of a chunk that runs when another fails
 
     def fail(rows):
         raise ValueError(f"chunk {rows.start}")
 
     def call():
-        for_each_chunk(fail, np.ones(3, int), most=1, n_jobs=1, release=lambda: released.append(1))
+        for_each_chunk(fail, np.ones(3, int), most=1, n_jobs=1, release=released.set)
 
     with pytest.raises(ValueError, match="chunk 0"):
         if in_another_thread:
@@ -67,7 +67,7 @@ def test_an_error_releases_memory_too(in_another_thread):
                 pool.submit(call).result()
         else:
             call()
-    assert released
+    assert released.wait(10)
 
 
 def test_nothing_is_released_without_an_error():

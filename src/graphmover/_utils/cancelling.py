@@ -24,7 +24,7 @@ _uninterruptible: list[int] = []  # the threads that do such work
 
 
 class Cancelled(BaseException):
-    """Ends a thread's work. It is no error: nobody waits for the result."""
+    """Ends a thread's work. This is not a failure: nobody waits for the result."""
 
 
 @contextmanager

@@ -6,6 +6,7 @@ rows of the result, so it depends neither on the number of threads nor on the ch
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -129,13 +130,26 @@ class _BlasLimit:
         self.lock = threading.RLock()
         self._users: Counter[int] = Counter()  # by thread: calls may be nested
         self._limit: Any = None
+        self._libraries: Any = None
+        self._n_modules = 0
 
     def enter(self) -> None:
         with self.lock:
             if self._limit is None:
                 _release_openblas()
-                self._limit = threadpoolctl.ThreadpoolController().limit(limits=1, user_api="blas")
+                self._limit = self._controller().limit(limits=1, user_api="blas")
             self._users[threading.get_ident()] += 1
+
+    def _controller(self) -> Any:
+        """Find the libraries that are loaded, again only if modules were imported since.
+
+        It takes milliseconds, more than many a search of one graph.
+        """
+        n_modules = len(sys.modules)
+        if self._n_modules != n_modules:
+            self._libraries = threadpoolctl.ThreadpoolController()
+            self._n_modules = n_modules
+        return self._libraries
 
     def leave(self) -> None:
         with self.lock:

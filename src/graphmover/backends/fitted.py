@@ -10,8 +10,8 @@ from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.protocol import Floats
 from graphmover.backends.rows import distances_of_graphs, distances_of_nodes
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import OF_ATTRIBUTES
 from graphmover.transport.ground import (
     Ground,

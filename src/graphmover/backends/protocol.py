@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.transport.ground import Ground
 
 Floats = NDArray[np.float64]
@@ -74,15 +74,17 @@ class Backend(Protocol[NodesT, PreparedT]):
         nodes is infinitely far from every random graph.
         """
 
-    def pairs(
-        self, x: PreparedT, y: PreparedT, rows: Ints, columns: Ints, most: Floats, out: Floats
-    ) -> int:
-        """Fill ``out[t]`` with the distance of graph ``rows[t]`` of x to graph ``columns[t]`` of y.
+    def bounds_of_pairs(
+        self, x: PreparedT, y: PreparedT, rows: Ints, columns: Ints, most: Floats
+    ) -> Floats:
+        """Return lower bounds on the distances of graphs ``rows`` of x to graphs ``columns`` of y.
 
-        Where it is found to exceed ``most[t]`` before it is solved, it may be infinite instead.
-        Return how many pairs were solved. ``rows`` do not decrease. Both sides were prepared for
-        the same ground distance, which is not a `TreeDistance`.
+        A bound that exceeds ``most`` need not be the best. ``rows`` do not decrease. Both sides
+        were prepared for the same ground distance, which is not a `TreeDistance`.
         """
+
+    def distances_of_pairs(self, x: PreparedT, y: PreparedT, rows: Ints, columns: Ints) -> Floats:
+        """Return the distances of graphs ``rows`` of x to graphs ``columns`` of y, likewise."""
 
     def chunking(self, node_counts: Ints, prepared: PreparedT, n_jobs: int | None) -> Chunking:
         """Cut graphs into chunks."""

@@ -11,8 +11,8 @@ from graphmover._utils.parallel import for_each_chunk, single_threaded_blas
 from graphmover._utils.progress import Progress
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints, NodesT, PreparedT
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.recipe import NodeRecipe
 
 
 def distances_of_graphs(

@@ -10,9 +10,10 @@ import numpy as np
 
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import NodeRecipe, embed_batch
+from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.masses import require_counts
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.transport.cpu import engine
 from graphmover.transport.cpu.problem import Side, selected
 from graphmover.transport.cpu.relaxed import relaxed_distances
@@ -28,6 +29,9 @@ _CHUNK_PAIRS = 2**22
 #: And, in the closed form for labels, on about so many nodes and pairs of graphs.
 _CHUNK_LABELLED_NODES = 2**14
 _CHUNK_PAIRS_OF_GRAPHS = 2**20
+
+#: Chosen pairs of this many graphs are solved in one call: of more, the table would be sparse.
+_ROWS_AT_A_TIME = 16
 
 
 class Prepared(NamedTuple):
@@ -97,34 +101,34 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
         if finish is not None:
             finish(out)
 
-    def pairs(
+    def bounds_of_pairs(
         self,
         x: Prepared | PreparedTree,
         y: Prepared | PreparedTree,
         rows: Ints,
         columns: Ints,
         most: Floats,
-        out: Floats,
-    ) -> int:
-        """Equation (1) for chosen pairs, unless the relaxed problem is beyond the limit."""
+    ) -> Floats:
+        """Bound distances from below by the relaxed problem."""
         assert isinstance(x, Prepared) and isinstance(y, Prepared)
-        out[:] = np.inf
-        starts = np.flatnonzero(np.diff(rows, prepend=-1))
-        n_solved = 0
-        for start, stop in pairwise([*starts.tolist(), len(rows)]):
-            row, chosen = int(rows[start]), columns[start:stop]
-            left = np.arange(start, stop)
-            if not np.isinf(most[start:stop]).all():
-                bounds = relaxed_distances(x.side, row, y.side, chosen, y.ground)
-                left = left[bounds <= most[start:stop]]
-            if len(left):
-                one = selected(x.side, np.array([row]))  # type: ignore[no-untyped-call]
-                others = selected(y.side, columns[left])  # type: ignore[no-untyped-call]
-                found = np.empty((1, len(left)))
-                engine.distances(one, others, found, y.ground)  # type: ignore[no-untyped-call]
-                out[left] = found[0]
-                n_solved += len(left)
-        return n_solved
+        return relaxed_distances(x.side, y.side, rows, columns, y.ground, most)
+
+    def distances_of_pairs(
+        self,
+        x: Prepared | PreparedTree,
+        y: Prepared | PreparedTree,
+        rows: Ints,
+        columns: Ints,
+    ) -> Floats:
+        """Equation (1) for chosen pairs."""
+        assert isinstance(x, Prepared) and isinstance(y, Prepared)
+        out = np.full(len(rows), np.inf)
+        left = np.flatnonzero((x.side.totals[rows] > 0) & (y.side.totals[columns] > 0))
+        starts = np.flatnonzero(np.diff(rows[left], prepend=-1))[::_ROWS_AT_A_TIME]
+        for start, stop in pairwise([*starts.tolist(), len(left)]):
+            some = left[start:stop]
+            out[some] = _chosen(x, y, rows[some], columns[some])
+        return out
 
     def chunking(
         self, node_counts: Ints, prepared: Prepared | PreparedTree, n_jobs: int | None
@@ -135,6 +139,19 @@ class ThreadBackend(Backend[NodeEmbeddings, Prepared | PreparedTree]):
             return Chunking(node_counts + share + 1, _CHUNK_LABELLED_NODES, n_jobs, limit_blas=True)
         most = min(_CHUNK_NODES, max(1, _CHUNK_PAIRS // max(1, len(prepared.side.points))))
         return Chunking(node_counts + 1, most, n_jobs, limit_blas=True)
+
+
+def _chosen(x: Prepared, y: Prepared, rows: Ints, columns: Ints) -> Floats:
+    """Return the distances of pairs: they are marked in a table of the graphs among them."""
+    some_rows, row = np.unique(rows, return_inverse=True)
+    some_columns, column = np.unique(columns, return_inverse=True)
+    table = np.full((len(some_rows), len(some_columns)), np.inf)
+    table[row, column] = np.nan
+    here = selected(x.side, some_rows)  # type: ignore[no-untyped-call]
+    there = selected(y.side, some_columns)  # type: ignore[no-untyped-call]
+    engine.chosen_distances(here, there, table, y.ground)  # type: ignore[no-untyped-call]
+    found: Floats = table[row, column]
+    return found
 
 
 def _side(nodes: NodeEmbeddings, ground: GroundDistance | None) -> Side:

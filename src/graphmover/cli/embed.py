@@ -142,6 +142,7 @@ def _embed_here(
     """Embed in this process, into one file."""
     from graphmover._utils.files import require_new, require_other_file, require_writable
     from graphmover.io.output import finisher_of
+    from graphmover.io.reading import ReadingOptions
 
     if str(output) == "-":
         if context.params["as_json"]:
@@ -166,10 +167,10 @@ def _embed_here(
             graphs,
             output,
             batch_size,
+            ReadingOptions(**options),
             resume=not restart,
             overwrite=force,
             known=rows,
-            **options,
         )
     except KeyboardInterrupt:
         if output.with_name(f"{output.name}.part").exists():

@@ -10,6 +10,7 @@ import typer
 from graphmover.cli.command import Result
 from graphmover.cli.grids import Grid, parsed_grid
 from graphmover.cli.options import (
+    NO_TARGET,
     Source,
     reads_graphs,
     takes_embedding,
@@ -110,7 +111,7 @@ def evaluate(
 
     data = read_graphs(source, **reading)
     if data.target is None:
-        raise ValueError(f"{data.name} has no target, expected a class or value for each graph")
+        raise ValueError(NO_TARGET.format(data.name))
     target = encoded_target(data.target, len(data.graphs), folds, task)
     regression = not len(target.classes)
     baselines = REGRESSION_BASELINES if regression else BASELINES

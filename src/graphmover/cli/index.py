@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,8 +22,14 @@ from graphmover.cli.options import (
 )
 from graphmover.cli.words import checking_options
 
+#: Graphs that are embedded, and committed, at a time.
+_BATCH_GRAPHS = 10_000
+
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
+    from graphmover.graphs.dataset import Dataset
+    from graphmover.io.skipped_file import SkippedFile
+    from graphmover.neighbors import NearestGraphs
     from graphmover.vectorizer import GraphVectorizer
 
 
@@ -38,6 +45,9 @@ def index(
     reading: dict[str, Any],
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Discard what an interrupted run left.")
+    ] = False,
     force: Force = False,
 ) -> Result:
     """Index a collection of graphs for `graphmover search`.
@@ -45,10 +55,10 @@ def index(
     Graphs are compared by what they carry: attributes, labels, or coordinates.
     Any option of RandomGraphEmbedding selects that: the paper's variants.
 
+    After a crash, a kill or Ctrl-C the same command resumes where it stopped.
+
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
     """
-    from sklearn.frozen import FrozenEstimator
-
     from graphmover._utils.files import require_new, require_other_file, require_writable
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.io.formats import iter_batches, with_progress
@@ -82,17 +92,43 @@ def index(
         **{**reading, "skipped": unlisted},
     )
     near.fit(sample.graphs)
+    near.set_params(verbose=False)
+    n_indexed = len(sample.graphs)
     with listing_skipped(output, reading["errors"], overwrite=force) as skipped:
-        if len(sample.graphs) < n_graphs or skipped is not None:
+        if len(sample.graphs) == n_graphs and skipped is None:
+            near.save(output)
+        else:
             logger.info("fitted to %d of %s", len(sample.graphs), counted(n_graphs, "graph"))
-            batches = iter_batches(source, batch_size or 10_000, skipped=skipped, **reading)
+            batches = iter_batches(source, batch_size or _BATCH_GRAPHS, skipped=skipped, **reading)
             every = with_progress(batches, source, "indexing graphs")
-            near.set_params(embedding=FrozenEstimator(near.embedding_), verbose=False)
-            near.fit(sample.graphs[:0])
-            near._add(batch.graphs for batch in every)
-        if skipped is not None:
-            skipped.finish()
-        near.set_params(verbose=False).save(output)
-    logger.info("%s -> %s", counted(near.n_samples_fit_, "graph"), output)
-    values = {"output": str(output), "graphs": near.n_samples_fit_}
+            n_indexed = _index_batches(near, every, output, skipped, resume=not restart)
+    logger.info("%s -> %s", counted(n_indexed, "graph"), output)
+    values = {"output": str(output), "graphs": n_indexed}
     return Result({**values, "fitted_to": len(sample.graphs), "seed": embedding.random_state})
+
+
+def _index_batches(
+    near: NearestGraphs,
+    batches: Iterable[Dataset],
+    output: Path,
+    skipped: SkippedFile | None,
+    *,
+    resume: bool,
+) -> int:
+    """Embed graphs batch by batch into a file; return how many there are."""
+    from graphmover.io.partial_index import PartialIndex
+
+    model = near._stored()
+    try:
+        with PartialIndex(output, model.model, resume=resume) as part:
+            for batch in batches:
+                part.add(batch, near._stored)
+            if part.n_resumed:
+                logger.info("%s from before", counted(part.n_resumed, "batch", "batches"))
+            if skipped is not None:
+                skipped.finish()
+            return part.finish(model)
+    except KeyboardInterrupt:
+        if output.with_name(f"{output.name}.part").exists():
+            logger.info("run the same command again to resume")
+        raise

@@ -40,6 +40,8 @@ def _print(summary: Summary) -> None:
     print(f"direction         {_DIRECTED if summary.directed else 'none'}")
     print(f"ids               {_ids(summary)}")
     print(f"target            {_target(summary.target)}")
+    if summary.other_columns:
+        print(f"other columns     {_others(summary.other_columns)}")
     print(f"views             {', '.join(summary.views)}")
     for name, sees in summary.views.items():
         print(f"  {name:<15} {sees}")
@@ -78,6 +80,11 @@ def _target(target: dict[str, Any] | None) -> str:
     counts = [f"{name}: {count}" for name, count in target["classes"].items()]
     more = ", ..." if len(counts) > 5 else ""
     return f"{len(counts)} classes ({', '.join(counts[:5])}{more})"
+
+
+def _others(names: list[str]) -> str:
+    shown = ", ".join(names[:8]) + (", ..." if names[8:] else "")
+    return f"{shown}; not read: --target-column and --id-column choose"
 
 
 def _words(spread: Spread) -> str:

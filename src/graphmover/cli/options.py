@@ -70,6 +70,8 @@ TargetColumn = Annotated[
         help="Column, or attribute of a graph, with the target.", show_default="target, if any"
     ),
 ]
+NO_TARGET = "{} has no target: name the column of a class or value per graph by --target-column"
+
 IdColumn = Annotated[
     str | None,
     typer.Option(

@@ -17,6 +17,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.input_warnings import carries, not_used_by_default
 from graphmover.io.formats import iter_batches, with_progress
+from graphmover.io.other_columns import other_columns
 from graphmover.nodes.labels import label_codes
 from graphmover.views import automatic_views, described, seen_by
 
@@ -68,6 +69,8 @@ class Summary:
         How many graphs have an id.
     first_ids : list of str or int
         A few of them.
+    other_columns : list of str
+        What a file says of its graphs beside id and target, which is not read.
     target : dict or None
         ``{"classes": {name: graphs}}``, the most frequent first; or for real values
         ``{"least": float, "most": float, "mean": float}``.
@@ -93,6 +96,7 @@ class Summary:
     directed: bool = False
     ids: int = 0
     first_ids: list[str | int] = field(default_factory=list)
+    other_columns: list[str] = field(default_factory=list)
     target: dict[str, Any] | None = None
     node_histogram: dict[str, int] = field(default_factory=dict)
     degree_histogram: dict[str, int] = field(default_factory=dict)
@@ -130,6 +134,8 @@ def summarise(source: Any, *, progress: bool = False, **options: Any) -> Summary
         title = "reading graphs" if progress else None
         summary = _summarised(with_progress(batches, source, title), source)
     summary.directed = bool(directions)
+    chosen = {name: options.get(name) for name in ("target_column", "id_column")}
+    summary.other_columns = other_columns(source, **chosen)
     return summary
 
 

@@ -198,7 +198,9 @@ def _only_name(files: list[str], where: Path, preferred: str) -> str:
     if preferred in names:
         return preferred
     if not names:
-        raise ValueError(f"{where} holds no file {preferred}{ending}")
+        zips = sorted(where.glob("*.zip"))
+        hint = f": name one of the data sets in it, such as {zips[0]}" if zips else ""
+        raise ValueError(f"{where} holds no file {preferred}{ending}{hint}")
     if len(names) > 1:
         raise ValueError(f"{where} holds several data sets: {', '.join(names)}")
     return names[0]

@@ -21,8 +21,8 @@ from graphmover.backends.fitted import DistancesToRandomGraphs
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.blocks import Block, digest_of
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.random_graphs import anchor_nodes, random_graphs_at, uniform_random_graphs
 
 Floats = NDArray[np.float64]
@@ -178,18 +178,12 @@ class FoldDistances:
             self._tables = {key: table for key, table in self._tables.items() if key[0] != oldest}
 
     def _recipe(self, hyperparameters: Hyperparameters) -> NodeRecipe:
-        embedding = self._embedding
-        return NodeRecipe(
-            hyperparameters.n_dimensions,
-            embedding.node_embedding,
-            embedding.node_mass,
-            embedding.use_node_labels if self._anchored else False,
-            hyperparameters.wl_iterations,
-            wl_depths=embedding.wl_depths,
-            use_edge_labels=embedding.use_edge_labels,
-            label_weight=float(embedding.label_weight),
-            smoothing=int(embedding.smoothing),
-        )
+        parameters = self._embedding.get_params(deep=False)
+        parameters["n_dimensions"] = hyperparameters.n_dimensions
+        parameters["wl_iterations"] = hyperparameters.wl_iterations
+        if not self._anchored:
+            parameters["use_node_labels"] = False
+        return NodeRecipe.of_parameters(parameters)
 
     def _fitted_recipe(
         self, hyperparameters: Hyperparameters, fold: int, n_jobs: int | None

@@ -237,7 +237,7 @@ class GridSearch:
         def run(job: _Job) -> None:
             stack = job.candidate.stack
             with lock:
-                start = time.perf_counter()  # waiting for the lock is no work of this job
+                start = time.perf_counter()  # not counting the wait for the lock
                 for one in stack:
                     self._distances.compute(one, widths[one], n_jobs, users[one], arrays.to_device)
             work(job, start)

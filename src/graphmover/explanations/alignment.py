@@ -152,7 +152,7 @@ class Alignment:
         """
         from graphmover.drawing.pairs import draw_pair
 
-        parts = ", ".join(f"{kind} {cost:.3g}" for kind, cost in self.costs.items())
+        parts = ", ".join(f"{kind} {cost:.4g}" for kind, cost in self.costs.items())
         return draw_pair(
             (self.a, self.b),
             zip(self.nodes_a.tolist(), self.nodes_b.tolist(), self.flow.tolist(), strict=True),

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import OF_ATTRIBUTES
 from graphmover.transport.ground import (
     Ground,

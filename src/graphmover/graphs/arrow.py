@@ -308,7 +308,7 @@ def _label_values(labels: NDArray[Any], name: str, *, as_json: bool) -> tuple[An
         try:
             return pa.array(labels, getattr(pa, native)()), None
         except UnicodeEncodeError:
-            pass  # a lone surrogate is no UTF-8, but JSON can escape it
+            pass  # a lone surrogate is not valid UTF-8, but JSON can escape it
     texts: dict[Any, str] = {}
     for label in set(labels):
         try:

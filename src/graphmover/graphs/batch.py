@@ -1,7 +1,7 @@
 """Many graphs as flat arrays.
 
 Every graph here is simple and undirected: self-loops are dropped, repeated edges are merged
-(the largest weight stays), and an edge of weight zero is no edge. All later modules rely on it.
+(the largest weight stays), and an edge of weight zero is dropped. All later modules rely on it.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def _is_neighbours(value: Any, graph: Mapping[Any, Any]) -> bool:
     """Tell neighbours, or weights by neighbour, from a graph under the name of its id."""
     if isinstance(value, Mapping):
         is_weighted = all(isinstance(weight, Real) for weight in value.values())
-        # Pairs that are no nodes of this graph are edges of another.
+        # Pairs that are not nodes of this graph are edges of another.
         return is_weighted and all(name in graph for name in value if isinstance(name, tuple))
     if isinstance(value, np.ndarray):
         return value.ndim == 1
@@ -177,7 +177,7 @@ def _edge_values(values: Mapping[Any, Any], pairs: Sequence[tuple[Any, Any]]) ->
     known = set(pairs)
     for pair in values:
         if not isinstance(pair, tuple) or len(pair) != 2 or not {pair, pair[::-1]} & known:
-            raise ValueError(f"there is a label of {pair!r:.80}, which is no edge of the graph")
+            raise ValueError(f"there is a label for {pair!r:.80}, which is not one of its edges")
     return [values.get(pair, values.get(pair[::-1], MISSING)) for pair in pairs]
 
 

@@ -28,6 +28,7 @@ from graphmover.graphs.parts import (
     MISSING,
     REAL_KINDS,
     Array,
+    Attributes,
     Flat,
     Names,
     Part,
@@ -38,6 +39,7 @@ from graphmover.graphs.parts import (
     each_node,
     labels_of,
     own_id,
+    side_by_side,
     weights_of,
 )
 
@@ -95,6 +97,8 @@ def _from_networkx(graph: Any, names: Names, flat: Flat) -> Part:
         graph.is_directed(),
         appended(degrees, flat.degrees),
         own_id(names.graph_id, graph.graph.get(names.graph_id)),
+        of_nodes.names,
+        of_edges.names,
     )
 
 
@@ -103,6 +107,9 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         if name is None or name not in sequence.attributes():
             return None
         return [MISSING if value is None else value for value in sequence[name]]
+
+    def table(sequence: Any, names: Attributes, carriers: Carriers) -> Array | None:
+        return side_by_side(lambda name: attributes_of(looked_up(sequence, name), carriers), names)
 
     nodes, edges = range(graph.vcount()), graph.get_edgelist()
     name = names.graph_id
@@ -114,11 +121,13 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         targets,
         weights_of(looked_up(graph.es, names.edge_weight)),
         labels_of(looked_up(graph.vs, names.node_label), all_nodes),
-        attributes_of(looked_up(graph.vs, names.node_attributes), all_nodes),
+        table(graph.vs, names.node_attributes, all_nodes),
         labels_of(looked_up(graph.es, names.edge_label), all_edges),
-        attributes_of(looked_up(graph.es, names.edge_attributes), all_edges),
+        table(graph.es, names.edge_attributes, all_edges),
         graph.is_directed(),
         id=own_id(name, graph[name] if name in graph.attributes() else None),
+        on_nodes=set(graph.vs.attributes()),
+        on_edges=set(graph.es.attributes()),
     )
 
 
@@ -154,11 +163,14 @@ def _from_rustworkx(graph: Any, names: Names, _: Flat) -> Part:
         of_edges.attributes(names.edge_attributes),
         directed,
         id=own_id(names.graph_id, attrs.get(names.graph_id)),
+        on_nodes=of_nodes.names,
+        on_edges=of_edges.names,
     )
 
 
 #: What PyTorch Geometric calls the things that have other names by default here.
-_PYG_NAMES = {NODE_ATTRIBUTES: "x", EDGE_WEIGHT: "edge_weight"}
+_PYG_NODE_ATTRIBUTES = "x"
+_PYG_EDGE_WEIGHT = "edge_weight"
 _PYG_EDGE_ATTRIBUTES = "edge_attr"
 
 
@@ -180,9 +192,12 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
             )
         return values
 
-    def table(name: str | None, length: int) -> Array | None:
-        values = column(name, REAL_KINDS, length, 2)
-        return values if values is None or values.ndim == 2 else values[:, np.newaxis]
+    def table(names: Attributes, length: int) -> Array | None:
+        def as_table(name: str) -> Array | None:
+            values = column(name, REAL_KINDS, length, 2)
+            return values if values is None or values.ndim == 2 else values[:, np.newaxis]
+
+        return side_by_side(as_table, names)
 
     edges = np.empty((2, 0), np.int64) if data.edge_index is None else array_of(data.edge_index)
     if edges.ndim != 2 or len(edges) != 2:
@@ -190,10 +205,10 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
     if edges.dtype.kind not in "iu":
         raise TypeError(f"edge_index is a tensor of {edges.dtype}, expected integers")
     n_nodes, n_edges = int(data.num_nodes or 0), edges.shape[1]
-    node_attributes, edge_weight = (
-        None if name is None else _PYG_NAMES.get(name, name)
-        for name in (names.node_attributes, names.edge_weight)
-    )
+    node_attributes = names.node_attributes
+    if node_attributes == NODE_ATTRIBUTES:
+        node_attributes = _PYG_NODE_ATTRIBUTES
+    edge_weight = _PYG_EDGE_WEIGHT if names.edge_weight == EDGE_WEIGHT else names.edge_weight
     # A Data has one namespace: under the default name it has labels of nodes.
     edge_label = None if names.edge_label == EDGE_LABEL else names.edge_label
     edge_attributes = names.edge_attributes

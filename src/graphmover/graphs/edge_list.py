@@ -295,7 +295,7 @@ def _found(keys: Ints, node_keys: Ints, names: Sequence[_Column]) -> Ints:
     if is_repeated.any():
         at = int(np.argmax(is_repeated))
         earlier = int(np.flatnonzero(node_keys == node_keys[at])[0])
-        raise ValueError(f"{names[2].row(at)}, which row {earlier} lists for that graph, too")
+        raise ValueError(f"{names[2].row(at)}, which row {earlier} already lists for that graph")
     found = wanted.reshape(-1, 2)
     unknown = found >= len(listed)
     if unknown.any():

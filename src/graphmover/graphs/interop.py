@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, TypeVar
@@ -42,10 +43,10 @@ def as_graph_batch(
     graphs: Any,
     *,
     node_label: str | None = NODE_LABEL,
-    node_attributes: str | None = NODE_ATTRIBUTES,
+    node_attributes: str | Sequence[str] | None = NODE_ATTRIBUTES,
     edge_weight: str | None = EDGE_WEIGHT,
     edge_label: str | None = EDGE_LABEL,
-    edge_attributes: str | None = EDGE_ATTRIBUTES,
+    edge_attributes: str | Sequence[str] | None = EDGE_ATTRIBUTES,
     graph_id: str | None = GRAPH_ID,
     ids: Iterable[Any] | None = None,
     keep_direction: bool = False,
@@ -66,7 +67,8 @@ def as_graph_batch(
         graphs of a `Dataset`.
     node_label, node_attributes : str or None
         Names under which nodes carry labels and attributes (a number or a sequence of
-        numbers). None ignores them.
+        numbers). None ignores them. Attributes may be a list of names, as in
+        ``node_attributes=["charge", "mass"]``.
     edge_weight, edge_label, edge_attributes : str or None
         The same for edges. An edge without a weight has weight 1. In rustworkx, an edge's
         payload that is not a mapping is its weight.
@@ -84,7 +86,7 @@ def as_graph_batch(
     GraphBatch
         All graphs made simple and undirected, by the rules of `GraphBatch.from_edges`. Labels
         or attributes that only some graphs have are left out of the whole batch, with a
-        warning.
+        warning. So is what nodes or edges carry under other names alone.
 
     Notes
     -----
@@ -139,16 +141,27 @@ def as_graph_batch(
         graphs, ids = graphs.values(), list(graphs) if ids is None else ids
     if ids is not None:
         graph_id = None
-    names = Names(node_label, node_attributes, edge_weight, edge_label, edge_attributes, graph_id)
+    names = Names(
+        node_label,
+        _several(node_attributes),
+        edge_weight,
+        edge_label,
+        _several(edge_attributes),
+        graph_id,
+    )
     for argument, name in names._asdict().items():
-        if not isinstance(name, str | None):
-            raise TypeError(f"{argument} must be a string or None, got {name!r}")
+        several = "attributes" in argument and isinstance(name, tuple) and len(name) > 0
+        if not all(isinstance(one, str | None) for one in (name if several else [name])):
+            or_list = ", a list of strings" if "attributes" in argument else ""
+            raise TypeError(f"{argument} must be a string{or_list} or None, got {_shown(name)}")
     flat = Flat([], [], [], [], [])
     parts = [_read(graph, index, names, flat) for index, graph in enumerate(each_graph(graphs))]
     if not parts:
         raise NoGraphsError("got no graphs, expected at least one")
     _require_found(parts, names)
     _check_flat_weights(parts, flat)
+    for message in _unread(parts, names):
+        warnings.warn(message, UserWarning, stacklevel=2)
     # Called from here, and not from a helper, so that warnings point to our caller's line.
     joined = _joined(parts, flat)
     own_ids = [part.id for part in parts] if any(part.id is not None for part in parts) else None
@@ -246,7 +259,12 @@ def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
             f"graph {index}: got an object of type {type(graph).__name__}, expected {_ACCEPTED}"
             + _hint(graph)
         )
-    return _naming(index, convert, graph, names, flat)
+    try:
+        return _naming(index, convert, graph, names, flat)
+    except ValueError as error:
+        if isinstance(graph, str):
+            error.add_note('gm.read_graphs(graphs, errors="skip").graphs leaves out what is bad')
+        raise
 
 
 def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
@@ -279,6 +297,10 @@ def _hint(graph: Any) -> str:
     if isinstance(graph, dict):
         return ". A graph as a dict is {node: [neighbours]}"
     if _is_table(graph):
+        columns = getattr(graph, "column_names", None) or list(graph.columns)
+        smiles = [name for name in columns if str(name).lower() == "smiles"]
+        if smiles:
+            return f". Pass its column of SMILES: table[{smiles[0]!r}]"
         return (
             ". A table of edges has the columns graph, source and target, or names them in "
             "gm.from_edge_list; pass a matrix by to_numpy()"
@@ -302,8 +324,35 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
         chosen = name is not None and name != default
         if chosen and carriers and all(getattr(part, column) is None for part in parts):
             raise ValueError(
-                f"{argument}={name!r} is found in no graph, expected the name of {carrier} "
+                f"{argument}={_shown(name)} is found in no graph, expected the name of {carrier} "
                 f"attribute of at least one, or None to ignore {column.replace('_', ' ')}"
+            )
+
+
+def _several(names: Any) -> Any:
+    return tuple(names) if isinstance(names, list) else names
+
+
+def _shown(name: object) -> str:
+    return repr(list(name) if isinstance(name, tuple) else name)
+
+
+def _unread(parts: Sequence[Part], names: Names) -> Iterator[str]:
+    """Say what nodes or edges carry if none of it is read, and nobody has chosen names."""
+    columns = ("node_labels", "node_attributes"), ("edge_weights", "edge_labels", "edge_attributes")
+    for kind, read, chosen, defaults in (
+        ("node", columns[0], names[:2], (NODE_LABEL, NODE_ATTRIBUTES)),
+        ("edge", columns[1], names[2:5], (EDGE_WEIGHT, EDGE_LABEL, EDGE_ATTRIBUTES)),
+    ):
+        carried = frozenset().union(*(getattr(part, f"on_{kind}s") for part in parts))
+        is_read = any(getattr(part, column) is not None for part in parts for column in read)
+        if carried and not is_read and chosen == defaults:
+            listed = sorted(map(repr, carried))
+            shown = ", ".join(listed[:5]) + (", ..." if listed[5:] else "")
+            yield (
+                f"the graphs carry {shown} on their {kind}s, which is not read: name it by "
+                f"{kind}_label= or {kind}_attributes= of as_graph_batch, or rename it to "
+                f"{', '.join(map(repr, defaults[:-1]))} or {defaults[-1]!r}"
             )
 
 

@@ -5,6 +5,8 @@ An edge is a bond, labelled by its order: 1, 2 or 3, or 4 if it is aromatic.
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,11 @@ BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "AROMATIC": 4, "QUADRUPLE": 5}
 
 #: The property in which RDKit keeps the title of a molecule.
 _TITLE = "_Name"
+
+_ENDING_OF_A_FILE = re.compile(
+    r"\.(smi|csv|tsv|txt|parquet|jsonl?|ndjson|zip|sdf|graphml|gml|gexf|[gs]6|edgelist|edges)$",
+    re.IGNORECASE,
+)
 
 
 class Molecule(NamedTuple):
@@ -37,7 +44,7 @@ def molecule_of(molecule: Any) -> Molecule:
 
 
 def parsed_smiles(smiles: str) -> Any:
-    """Return the molecule of RDKit, or None if this is no SMILES."""
+    """Return the molecule of RDKit, or None if this is not SMILES."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -70,8 +77,9 @@ def from_smiles(smiles: str, names: Names, flat: Flat) -> Part:
     """Convert a SMILES; a title may follow it."""
     molecule = parsed_smiles(str(smiles)) if smiles.strip() else None
     if molecule is None:
+        is_path = _ENDING_OF_A_FILE.search(smiles) or os.path.exists(smiles[:1000])
         raise ValueError(
-            f"RDKit cannot read the SMILES {smiles[:80]!r}; graphs in a file are read by "
-            f"gm.read_graphs(path)"
+            f"RDKit cannot read the SMILES {smiles[:80]!r}"
+            + ("; graphs in a file are read by gm.read_graphs(path)" if is_path else "")
         )
     return from_rdkit(molecule, names, flat)

@@ -6,7 +6,7 @@ making an array of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Real
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,14 +25,18 @@ Column = Array | list[Any] | range
 REAL_KINDS = "biuf"
 
 
+#: The name of an attribute, or of several that are columns side by side; None: not wanted.
+Attributes = str | tuple[str, ...] | None
+
+
 class Names(NamedTuple):
     """The names under which a graph carries its data; None: not wanted."""
 
     node_label: str | None
-    node_attributes: str | None
+    node_attributes: Attributes
     edge_weight: str | None
     edge_label: str | None
-    edge_attributes: str | None
+    edge_attributes: Attributes
     graph_id: str | None
 
 
@@ -76,6 +80,8 @@ class Part(NamedTuple):
     directed: bool = False
     degrees: range | None = None
     id: str | int | None = None
+    on_nodes: Set[Any] = frozenset()  # all names under which nodes carry something
+    on_edges: Set[Any] = frozenset()
 
 
 class _Missing:
@@ -121,6 +127,20 @@ def attributes_of(values: list[Any] | None, carriers: Carriers) -> Array | None:
                 f"the first {carriers.kind} has"
             )
     return np.array(checked)
+
+
+def side_by_side(look_up: Callable[[str], Array | None], names: Attributes) -> Array | None:
+    """Return the table under a name, or those under several names as one."""
+    if names is None or isinstance(names, str):
+        return None if names is None else look_up(names)
+    tables = {name: look_up(name) for name in names}
+    found = [table for table in tables.values() if table is not None]
+    if not found:
+        return None
+    for name, table in tables.items():
+        if table is None:
+            raise ValueError(f"there is no attribute {name!r}, expected all of {list(names)}")
+    return np.hstack(found)
 
 
 def _attribute_row(value: Any, carriers: Carriers, at: int) -> Array:
@@ -171,15 +191,15 @@ def as_floats(weights: list[Any]) -> list[float]:
 class Records:
     """What nodes or edges carry: a mapping for each."""
 
-    __slots__ = ("_carriers", "_names", "_rows")
+    __slots__ = ("_carriers", "_rows", "names")
 
     def __init__(self, rows: Sequence[Mapping[Any, Any]], carriers: Callable[[], Carriers]) -> None:
         self._rows, self._carriers = rows, carriers
-        self._names = set().union(*rows)  # most names that are asked for are in no row
+        self.names: Set[Any] = set().union(*rows)  # most names that are asked for are in no row
 
     def values(self, name: str | None) -> list[Any] | None:
         """Return the values under a name, or None if no row has it."""
-        if name is None or name not in self._names:
+        if name is None or name not in self.names:
             return None
         return [row.get(name, MISSING) for row in self._rows]
 
@@ -188,10 +208,14 @@ class Records:
         values = self.values(name)
         return None if values is None else labels_of(values, self._carriers())
 
-    def attributes(self, name: str | None) -> Array | None:
-        """Return the table of attributes under a name, or None if there are none."""
-        values = self.values(name)
-        return None if values is None else attributes_of(values, self._carriers())
+    def attributes(self, names: Attributes) -> Array | None:
+        """Return the table of attributes under a name or several, or None if there are none."""
+
+        def table(name: str) -> Array | None:
+            values = self.values(name)
+            return None if values is None else attributes_of(values, self._carriers())
+
+        return side_by_side(table, names)
 
     def flat_labels(self, name: str | None, column: list[Any]) -> range | None:
         """Append the labels to a flat column; return their range in it."""
@@ -203,7 +227,7 @@ class Records:
 
     def _flat(self, name: str | None, column: list[Any]) -> range | None:
         """Append values to a flat column, unless some rows have none."""
-        if name is None or name not in self._names:
+        if name is None or name not in self.names:
             return None
         start = len(column)
         try:

@@ -206,7 +206,7 @@ def _require_distinct(names: Any, file: Path) -> None:
     seen: set[Any] = set()
     for row, name in enumerate(names.to_pylist()):
         if name in seen:
-            raise ValueError(f"{file}, line {row + 2}: {name!r} is in an earlier line, too")
+            raise ValueError(f"{file}, line {row + 2}: {name!r} is in an earlier line already")
         seen.add(name)
 
 

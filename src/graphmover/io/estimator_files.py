@@ -17,7 +17,7 @@ from graphmover._utils.progress import Bar, Progress
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
 from graphmover.io.chunks import name_of
-from graphmover.io.formats import count_graphs, iter_batches
+from graphmover.io.formats import batches_of, count_graphs
 from graphmover.io.model_file import (
     FittedModel,
     FittedViews,
@@ -25,7 +25,7 @@ from graphmover.io.model_file import (
     opened_model,
     write_model,
 )
-from graphmover.io.reading import Errors
+from graphmover.io.reading import Errors, ReadingOptions
 from graphmover.io.skipped_file import listing_skipped
 from graphmover.io.streaming import write_rows
 
@@ -109,7 +109,7 @@ class FilesMixin:
         resume : bool
             False discards what an earlier call left.
         overwrite : bool
-            Replace an output that exists. The rows of an interrupted call are no output yet.
+            Replace an existing output. The rows of an interrupted call do not count as one.
         max_bytes, max_smiles : int, optional
             See `iter_batches`.
 
@@ -140,32 +140,23 @@ class FilesMixin:
         >>> bool((written == embedding.transform(data.graphs)).all())
         True
         """
+        options = ReadingOptions(target_column, id_column, errors, None, max_bytes, max_smiles)
         return self._write_vectors(
-            source,
-            output,
-            batch_size,
-            resume=resume,
-            overwrite=overwrite,
-            errors=errors,
-            target_column=target_column,
-            id_column=id_column,
-            max_bytes=max_bytes,
-            max_smiles=max_smiles,
+            source, output, batch_size, options, resume=resume, overwrite=overwrite
         )
 
     def _write_vectors(
         self,
         source: Any,
         output: str | os.PathLike[str],
-        batch_size: int | None = None,
+        batch_size: int | None,
+        options: ReadingOptions,
         *,
-        resume: bool = True,
-        overwrite: bool = False,
+        resume: bool,
+        overwrite: bool,
         known: Floats | None = None,
-        errors: Errors = "raise",
-        **options: Any,
     ) -> tuple[int, int]:
-        """Do what `transform_to` promises; ``known`` are the rows of all graphs, if at hand."""
+        """Do what `transform_to` promises; ``known`` are all rows, if they are known."""
         check_is_fitted(self)
         is_file = os.fspath(output) != "-"
         require_other_file(source, output)
@@ -190,11 +181,11 @@ class FilesMixin:
 
         table_of = output if is_file else None
         with (
-            listing_skipped(table_of, errors, overwrite=overwrite) as skipped,
+            listing_skipped(table_of, options.errors, overwrite=overwrite) as skipped,
             timed("embedding %s", name_of(source)),
         ):
             n_rows = write_rows(
-                iter_batches(source, batch_size, errors=errors, skipped=skipped, **options),
+                batches_of(source, batch_size, options._replace(skipped=skipped)),
                 rows_of,
                 output,
                 names=names,
@@ -227,8 +218,8 @@ class FilesMixin:
         Raises
         ------
         ValueError
-            The file is damaged, is no model or one of another class, or has a format this version
-            cannot read.
+            The file is damaged, is not a model, is a model of another class, or has a format that
+            this version cannot read.
         """
         with opened_model(path, cls._kind_of_model) as model:
             return cls._from_fitted_model(model)

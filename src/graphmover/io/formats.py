@@ -22,7 +22,7 @@ from graphmover.io.chunks import Record, chunks_of, joined, name_of, naming
 from graphmover.io.edge_csv import EDGES, TABLES, is_edge_table, read_edge_csv, read_edge_table
 from graphmover.io.edge_list_files import read_edge_list
 from graphmover.io.graph6 import read_graph6
-from graphmover.io.limits import PER_OBJECT, Limit, check_limits
+from graphmover.io.limits import PER_OBJECT, Limit
 from graphmover.io.many_files import files_of, is_pattern
 from graphmover.io.networkx_files import (
     read_gexf,
@@ -32,7 +32,7 @@ from graphmover.io.networkx_files import (
     write_json_lines,
 )
 from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
-from graphmover.io.reading import BadGraphs, Errors, Reading, Sink
+from graphmover.io.reading import BadGraphs, Errors, Reading, ReadingOptions, Sink
 from graphmover.io.skipped_file import listing_skipped
 from graphmover.io.smiles import read_smiles, read_smiles_table
 
@@ -85,9 +85,13 @@ FOLDERS: dict[str, Format] = {
 _ONE_GRAPH = (".graphml", ".gml", ".gexf", ".edgelist", ".edges")
 
 
+#: Graphs in a batch, unless the caller says otherwise.
+_BATCH_GRAPHS = 10_000
+
+
 def iter_batches(
     source: Any,
-    batch_size: int = 10_000,
+    batch_size: int = _BATCH_GRAPHS,
     *,
     target_column: str | None = None,
     id_column: str | None = None,
@@ -146,17 +150,20 @@ def iter_batches(
     >>> [len(batch.graphs) for batch in gm.iter_batches(data, 20)]
     [20, 20, 10]
     """
+    options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+    return batches_of(source, batch_size, options)
+
+
+def batches_of(source: Any, batch_size: int, options: ReadingOptions) -> Iterator[Dataset]:
+    """Do what `iter_batches` does, with its options in one object."""
     require_integer("batch_size", batch_size, least=1)
-    for name, column in (("target_column", target_column), ("id_column", id_column)):
-        if column is not None and not isinstance(column, str):
-            raise TypeError(f"{name} must be a string or None, got {column!r}")
-    check_limits(max_bytes, max_smiles)
-    bad = BadGraphs(errors, skipped)
+    options.check()
+    bad = BadGraphs(options.errors, options.skipped)
     if isinstance(source, str | os.PathLike):
-        limit = Limit(Path(source).expanduser(), max_bytes, max_smiles)
-        how = Reading(batch_size, target_column, id_column, limit, bad)
-        return _reporting(_from_path(source, how, max_bytes), bad)
-    for name, column in (("target_column", target_column), ("id_column", id_column)):
+        limit = Limit(Path(source).expanduser(), options.max_bytes, options.max_smiles)
+        how = Reading(batch_size, options.target_column, options.id_column, limit, bad)
+        return _reporting(_from_path(source, how, options.max_bytes), bad)
+    for name, column in options.columns.items():
         if column is not None:
             raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
     if isinstance(source, Dataset):
@@ -201,18 +208,10 @@ def read_graphs(
     60
     Dataset('families', 60 graphs, 6 classes)
     """
+    options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
     parts, n_graphs, n_bytes = [], 0, 0
     limit = None
-    batches = iter_batches(
-        source,
-        target_column=target_column,
-        id_column=id_column,
-        errors=errors,
-        skipped=skipped,
-        max_bytes=max_bytes,
-        max_smiles=max_smiles,
-    )
-    for part in batches:
+    for part in batches_of(source, _BATCH_GRAPHS, options):
         parts.append(part)
         n_graphs += len(part.graphs)
         n_bytes += _joined_bytes(part)
@@ -243,7 +242,7 @@ def write_graphs(
     id_column: str | None = None,
     errors: Errors = "raise",
     overwrite: bool = False,
-    batch_size: int = 10_000,
+    batch_size: int = _BATCH_GRAPHS,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
     progress: bool = False,
@@ -291,16 +290,8 @@ def write_graphs(
         if errors == "skip":
             raise ValueError("target would not line up with errors='skip': use errors='empty'")
     with listing_skipped(path, errors, overwrite=overwrite) as skipped:
-        batches = iter_batches(
-            source,
-            batch_size,
-            target_column=target_column,
-            id_column=id_column,
-            errors=errors,
-            skipped=skipped,
-            max_bytes=max_bytes,
-            max_smiles=max_smiles,
-        )
+        options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+        batches = batches_of(source, batch_size, options)
         if target is not None:
             batches = _with_target(batches, as_target(target))
         title = "writing graphs" if progress else None
@@ -421,7 +412,8 @@ def _from_path(
         if how.id_column is not None:
             raise ValueError(f"{path} is a TU data set, without ids: leave out id_column")
         logger.debug("reading %s (a TU data set)", source)
-        return _slices(load_dataset(source, max_bytes=max_bytes), how.batch_size)
+        here = path.is_dir() and _is_tu(path)  # before a data set of that name elsewhere
+        return _slices(load_dataset(path if here else source, max_bytes=max_bytes), how.batch_size)
     if not path.exists() and not is_pattern(path):
         raise FileNotFoundError(f"there is no file {path}")
     if path.name in TABLES and (path.parent / EDGES).is_file():

@@ -1,8 +1,8 @@
 """Indexes of graphs in one file: plain arrays that are mapped into memory, no pickle.
 
 The file is an ``.npz`` file of uncompressed, aligned members: the arrays of the embedding's model
-under names that begin with ``model_``, the embedded nodes of the graphs, and their distances to the
-pivots. Loading checks the checksums of all members.
+under names that begin with ``model_``, the embedded nodes of the graphs, their distances to the
+pivots, and vectors where these are searched. Loading checks the checksums of all members.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from graphmover import __version__
 from graphmover._utils.files import replacing
-from graphmover.graphs.columns import id_array
+from graphmover._utils.segments import offsets_from_counts
+from graphmover.graphs.columns import id_array, joined_ids
 from graphmover.io.model_file import (
     INDEX,
     FittedModel,
@@ -48,6 +49,8 @@ _MEMBERS = {
     "labels",
     "pivots",
     "ids",
+    "vectors",
+    "recall",
 }
 
 Floats = NDArray[np.float64]
@@ -61,25 +64,40 @@ class StoredIndex(NamedTuple):
     nodes: NodeEmbeddings
     pivots: Floats  # (graphs, pivots) distances to the first random graphs of the model
     ids: NDArray[Any] | None
+    vectors: Floats | None = None  # (graphs, features) of a search by vectors alone
+    recall: float | None = None  # and its recall
 
 
 def write_index(path: str | os.PathLike[str], index: StoredIndex) -> None:
     """Write an index atomically."""
-    nodes = index.nodes
-    arrays: dict[str, NDArray[Any]] = {
+    write_joined_index(path, index, [index])
+
+
+def write_joined_index(
+    path: str | os.PathLike[str], index: StoredIndex, parts: Sequence[StoredIndex]
+) -> None:
+    """Write an index of the graphs of several, which may be mapped files, atomically.
+
+    The model and the parameters are those of ``index``.
+    """
+    nodes = [part.nodes for part in parts]
+    ids = joined_ids([part.ids for part in parts], [len(some) for some in nodes])
+    arrays: dict[str, NDArray[Any] | list[NDArray[Any]]] = {
         INDEX: np.array(INDEX_FORMAT),
         "version": np.array(__version__),
         "parameters": np.array(json.dumps(index.parameters)),
-        "points": nodes.points,
-        "masses": nodes.masses,
-        "offsets": nodes.offsets,
-        "pivots": index.pivots,
+        "points": [some.points for some in nodes],
+        "masses": [some.masses for some in nodes],
+        "offsets": offsets_from_counts(np.concatenate([some.node_counts for some in nodes])),
+        "pivots": [part.pivots for part in parts],
     }
-    if nodes.labels is not None:
-        arrays["labels"] = nodes.labels
-    if index.ids is not None:
-        text = json.dumps(index.ids.tolist()).encode()
-        arrays["ids"] = np.frombuffer(text, np.uint8)
+    if index.model.random_graphs.labels is not None:
+        arrays["labels"] = [some.labels for some in nodes if some.labels is not None]
+    if index.vectors is not None:
+        arrays["vectors"] = [part.vectors for part in parts if part.vectors is not None]
+        arrays["recall"] = np.array(index.recall)
+    if ids is not None:
+        arrays["ids"] = np.frombuffer(json.dumps(ids.tolist()).encode(), np.uint8)
     model = arrays_to_save(index.model)
     arrays |= {_MODEL + name: array for name, array in model.items()}
     with replacing(path) as file:
@@ -140,7 +158,15 @@ def _read(arrays: StoredArrays) -> StoredIndex:
     if (np.isfinite(pivots) != (nodes.node_counts > 0)[:, np.newaxis]).any() or (pivots < 0).any():
         raise ValueError("a distance to a pivot is negative, not a number, or infinite")
     ids = _read_ids(arrays, len(nodes)) if "ids" in arrays.names else None
-    return StoredIndex(read_parameters(arrays), model, nodes, pivots, ids)
+    vectors = recall = None
+    if "vectors" in arrays.names:
+        vectors = _plain(arrays.array("vectors", "f", 2), np.float64)
+        recall = float(arrays.array("recall", "f", 0))
+        if vectors.shape != (len(nodes), len(model.random_graphs)):
+            raise ValueError(f"vectors has the shape {vectors.shape} for {len(nodes)} graphs")
+        if not np.isfinite(vectors).all() or not 0 <= recall <= 1:
+            raise ValueError("a vector or the recall is not a number in its range")
+    return StoredIndex(read_parameters(arrays), model, nodes, pivots, ids, vectors, recall)
 
 
 def _read_nodes(arrays: StoredArrays, random_graphs: NodeEmbeddings) -> NodeEmbeddings:

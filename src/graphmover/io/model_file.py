@@ -17,9 +17,9 @@ from graphmover import __version__
 from graphmover._utils.files import replacing
 from graphmover.io.stored_arrays import PrefixedArrays, StoredArrays
 from graphmover.nodes.blocks import Block, is_composed
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.normal_scores import Knots
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
 from graphmover.parameters import require_allowed
 from graphmover.random_graphs import RandomGraphs

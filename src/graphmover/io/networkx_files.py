@@ -100,12 +100,12 @@ def record_of(
 def _node_link(data: Any) -> dict[str, Any]:
     """Check what networkx would change silently: unlisted nodes, repeated nodes and edges."""
     if not isinstance(data, dict) or not isinstance(data.get("graph", {}), dict):
-        raise TypeError("the line, or its graph, is no object")
+        raise TypeError("the line, or its graph, is not an object")
     nodes, (edges, *others) = data.get("nodes"), _edge_lists(data)
     if others:
         raise ValueError("there are edges and links")
     if not isinstance(nodes, list) or not isinstance(edges, list):
-        raise TypeError("nodes or edges are no list")
+        raise TypeError("nodes or edges are not a list")
     names: set[Any] = set()
     for position, node in enumerate(nodes):
         name = nested_tuple(node.get("id", position))

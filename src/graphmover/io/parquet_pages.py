@@ -105,7 +105,7 @@ def _page(header: Fields, start: int, was_compressed: bool) -> Page:
         # Arrow keeps what the page before said.
         is_compressed = data[7][0] == TRUE if 7 in data else was_compressed
         if 7 in data and data[7][0] not in (TRUE, FALSE):
-            raise ValueError("its compression is no truth value")
+            raise ValueError("its compression is not true or false")
     elif kind == _DICTIONARY:
         n_values = field(field(header, 7, STRUCT), 1, I32)
     if min(n_values, n_bytes, n_stored, *(level_bytes or ())) < 0:

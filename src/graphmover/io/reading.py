@@ -8,7 +8,7 @@ from typing import IO, Any, Literal, NamedTuple, Protocol
 
 from graphmover._utils.messages import counted
 from graphmover.graphs.columns import is_id
-from graphmover.io.limits import Limit
+from graphmover.io.limits import Limit, check_limits
 
 Errors = Literal["raise", "skip", "empty"]
 ERRORS = ("raise", "skip", "empty")
@@ -117,6 +117,29 @@ def unread(n_graphs: int, *, are_left_out: bool) -> str:
     have = "has" if n_graphs == 1 else "have"
     what = "left out" if are_left_out else "replaced by a graph without nodes"
     return f"{graphs} could not be read and {have} been {what}"
+
+
+class ReadingOptions(NamedTuple):
+    """What a caller asks for when graphs are read: keyword arguments of `iter_batches`."""
+
+    target_column: str | None = None
+    id_column: str | None = None
+    errors: Errors = "raise"
+    skipped: Sink | None = None
+    max_bytes: int | None = None
+    max_smiles: int | None = None
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """The names of columns, by the argument that gives them."""
+        return {"target_column": self.target_column, "id_column": self.id_column}
+
+    def check(self) -> None:
+        """Raise an error that names an option whose value is not allowed."""
+        for name, column in self.columns.items():
+            if column is not None and not isinstance(column, str):
+                raise TypeError(f"{name} must be a string or None, got {column!r}")
+        check_limits(self.max_bytes, self.max_smiles)
 
 
 class Reading(NamedTuple):

@@ -14,7 +14,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -34,6 +34,9 @@ _HEADER = re.compile(
 #: multiple of so many bytes, after padding in a field that readers of zip files skip.
 _ZIP_HEADER = 30
 _ALIGNMENT = 64
+
+#: Rows of a joined array that are copied at a time.
+_ROWS_AT_A_TIME = 2**16
 _PADDING_FIELD = 0xD935
 _ZIP64_FIELD = 20
 
@@ -148,8 +151,13 @@ class StoredArrays:
         return content
 
 
-def write_aligned(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write an ``.npz`` file whose members are aligned, so that they can be mapped."""
+def write_aligned(
+    file: IO[bytes], arrays: Mapping[str, NDArray[Any] | Sequence[NDArray[Any]]]
+) -> None:
+    """Write an ``.npz`` file whose members are aligned, so that they can be mapped.
+
+    Several arrays of one name become one, which is never in memory as a whole.
+    """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy")
@@ -157,7 +165,22 @@ def write_aligned(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
             padding = -before % _ALIGNMENT
             member.extra = struct.pack("<HH", _PADDING_FIELD, padding) + bytes(padding)
             with archive.open(member, "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, np.asarray(array, order="C"), allow_pickle=False)
+                if isinstance(array, np.ndarray):
+                    ordered = np.asarray(array, order="C")
+                    np.lib.format.write_array(stream, ordered, allow_pickle=False)
+                else:
+                    _write_joined(stream, array)
+
+
+def _write_joined(stream: IO[bytes], arrays: Sequence[NDArray[Any]]) -> None:
+    n_rows, first = sum(map(len, arrays)), arrays[0]
+    header = np.lib.format.header_data_from_array_1_0(first[:0])
+    header |= {"shape": (n_rows, *first.shape[1:]), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(stream, header)
+    for array in arrays:
+        assert array.dtype == first.dtype and array.shape[1:] == first.shape[1:]
+        for start in range(0, len(array), _ROWS_AT_A_TIME):
+            stream.write(array[start : start + _ROWS_AT_A_TIME].tobytes())
 
 
 class PrefixedArrays:

@@ -8,8 +8,7 @@ mass is its degree, or the same for all nodes (`masses.py`).
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +16,12 @@ from numpy.typing import NDArray
 from graphmover._utils.checks import require_integer
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.nodes.blocks import (
-    Block,
-    composed_points,
-    digest_of,
-    farthest_square,
-    fitted_blocks,
-    is_composed,
-)
+from graphmover.nodes.blocks import composed_points
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.labels import wl_labels
 from graphmover.nodes.masses import node_degrees, node_masses
-from graphmover.nodes.registry import NODE_EMBEDDINGS, Method, Work, named_blocks, text_of
+from graphmover.nodes.recipe import NodeRecipe
+from graphmover.nodes.registry import Work
 from graphmover.nodes.smoothing import smoothed
 from graphmover.parameters import require_allowed
 
@@ -36,95 +29,6 @@ if TYPE_CHECKING:
     from graphmover.nodes.registry import NodeEmbedding
 
 Floats = NDArray[np.float64]
-
-
-class NodeRecipe(NamedTuple):
-    """How nodes become points, masses and labels: everything that `fit` decides."""
-
-    n_dimensions: int
-    node_embedding: NodeEmbedding = "laplacian"
-    node_mass: str = "degree"
-    use_node_labels: bool | str = "auto"
-    wl_iterations: int = 0
-    scale: float = 1.0  # coordinates are divided by it
-    wl_depths: str = "last"
-    use_edge_labels: bool | str = False
-    label_weight: float = 1.0
-    smoothing: int = 0
-    blocks: tuple[Block, ...] | None = None  # what `fitted_to` decides
-
-    @property
-    def key(self) -> object:
-        """What equal recipes have in common, to look them up by."""
-        named = self.node_embedding
-        if not (named is None or isinstance(named, str) or callable(named)):
-            named = text_of(named)
-        return self._replace(node_embedding=named, blocks=None), digest_of(self.blocks)
-
-    @property
-    def is_composed(self) -> bool:
-        """Whether points are made of blocks, which `fitted_to` fits to the training nodes."""
-        return is_composed(self.node_embedding)
-
-    @property
-    def method(self) -> Method | None:
-        """The one method that makes the points, unless they are composed, a callable's or none."""
-        embedding = self.node_embedding
-        if embedding is None or self.is_composed or callable(embedding):
-            return None
-        return NODE_EMBEDDINGS[named_blocks(embedding)[0][0]]
-
-    @property
-    def is_on_scale(self) -> bool:
-        """Whether points need no common scale: in the unit cube, or blocks with their own."""
-        if self.node_embedding is None or self.is_composed:
-            return True
-        return self.method is not None and self.method.in_unit_cube
-
-    @property
-    def takes_labels(self) -> bool:
-        """Whether "auto" compares labels: not if features tell the nodes apart already.
-
-        Weisfeiler-Lehman iterations and depths are asked for, and start from the labels.
-        """
-        embedding = self.node_embedding
-        asked = self.wl_iterations or self.wl_depths == "all"
-        if embedding is None or callable(embedding) or asked:
-            return True
-        return not any(NODE_EMBEDDINGS[name].is_feature for name, _ in named_blocks(embedding))
-
-    @property
-    def n_columns(self) -> int:
-        """The number of coordinates, unless a callable decides it."""
-        if self.node_embedding is None:
-            return 0
-        width = sum(block.width for block in self.blocks) if self.blocks else self.n_dimensions
-        return width * (self.smoothing + 1)
-
-    @property
-    def farthest(self) -> float | None:
-        """How far apart points are that have nothing in common; None: a unit cube's diagonal.
-
-        In a block of standardised columns, the root mean square distance of two training nodes; of
-        labels, the distance of any two; else the largest that there is.
-        """
-        return None if self.blocks is None else math.sqrt(sum(map(farthest_square, self.blocks)))
-
-    def fitted_to(self, batch: GraphBatch, n_jobs: int | None = None) -> NodeRecipe:
-        """Return a recipe whose blocks have the scales and labels of these training graphs."""
-        if not self.is_composed:
-            return self
-        work = Work(batch, node_degrees(batch), self.n_dimensions, n_jobs)
-        return self._replace(blocks=fitted_blocks(work, self.node_embedding))
-
-    def scaled_to(self, extent: tuple[float, float]) -> NodeRecipe:
-        """Return a recipe by which training points between these ends fit into a unit cube."""
-        low, high = extent
-        if self.is_on_scale:
-            return self
-        # Depths side by side are divided by the root of their number, and shall stay so.
-        depths = math.sqrt(self.smoothing + 1)
-        return self._replace(scale=(high - low) * depths if high > low else 1.0)
 
 
 def embed_nodes(

@@ -72,7 +72,7 @@ def require_counts(totals: Any) -> None:
     """Raise ValueError if the masses of a graph are rounded shares, which nobody can count."""
     if (totals >= MAX_EXACT_TOTAL).any():
         raise ValueError(
-            "partial transport counts masses, but those of a graph are not whole numbers, or add "
+            "partial transport counts masses, but those of a graph are not integers, or add "
             'up to more than 2**53, as weighted degrees may: use node_mass="equal", or shares '
             "(partial=False)"
         )

@@ -214,7 +214,8 @@ def named_blocks(node_embedding: object) -> tuple[tuple[str, float], ...]:
     Raises
     ------
     ValueError
-        Something is no name of a method, or no positive weight; or a name appears twice.
+        An entry is not the name of a method, a weight is not positive, or a name appears
+        twice.
 
     Examples
     --------
@@ -227,10 +228,10 @@ def named_blocks(node_embedding: object) -> tuple[tuple[str, float], ...]:
     elif isinstance(node_embedding, list | tuple):
         parts = list(node_embedding)
     else:
-        raise ValueError(f"{node_embedding!r} is no list of names")
+        raise ValueError(f"{node_embedding!r} is not a list of names")
     blocks = tuple(_checked_block(part) for part in parts)
     if not blocks or len({name for name, _ in blocks}) < len(blocks):
-        raise ValueError("expected at least one name, and none twice")
+        raise ValueError("expected at least one name, and no name twice")
     return blocks
 
 
@@ -242,13 +243,13 @@ def _name_and_weight(text: str) -> object:
 def _checked_block(part: object) -> tuple[str, float]:
     name, weight = part if isinstance(part, list | tuple) and len(part) == 2 else (part, 1.0)
     if not isinstance(name, str) or name not in NODE_EMBEDDINGS:
-        raise ValueError(f"{name!r} is no node embedding method")
+        raise ValueError(f"{name!r} is not a node embedding method")
     try:
         number = math.nan if isinstance(weight, str | bool) else float(weight)
     except (TypeError, OverflowError):
         number = math.nan
     if not 0 < number <= _MOST_WEIGHT:
-        raise ValueError(f"{weight!r} is no weight")
+        raise ValueError(f"{weight!r} is not a positive weight")
     return name, number
 
 

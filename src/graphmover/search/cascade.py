@@ -1,8 +1,10 @@
 """Candidates in the order of their lower bounds, solved until no other can be nearer.
 
-Round by round, each query takes its next candidates, those with the least bounds. Once the nearest
-so far are known, a candidate whose bound exceeds the farthest of them needs no solving, nor does
-any after it. Candidates that tie with the farthest are solved, so that ties are broken by index.
+Each query first solves the pairs with the least bounds. Then it takes the next candidates in the
+order of these bounds, has better bounds computed, and solves those that are left in the order of
+the better ones. Once the nearest so far are known, a candidate whose bound exceeds the farthest of
+them needs no solving. Candidates that tie with the farthest are solved, so that ties are broken by
+index. All queries of a chunk take these steps together, so that each is one call.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from graphmover.backends import AnyBackend
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Candidates that a query takes in its first round, as multiples of the neighbours wanted, and at
-#: least; and in further rounds.
+#: Pairs that a query solves first, as multiples of the neighbours wanted, and at least.
 _FIRST_MULTIPLE = 2
 _FIRST = 16
-_NEXT = 96
+
+#: Candidates whose better bounds are computed at a time, and that are solved at a time.
+_BOUNDED = 192
+_SOLVED = 96
 
 #: Bounds are compared with a slack: rounding never excludes a graph.
 _SLACK = 1e-9
@@ -61,12 +65,17 @@ class _Query:
         if excluded is not None:
             bounds[excluded] = np.nan  # less than nothing, and sorted last
         self._bounds, self._limit = bounds, limit
-        self._n = len(bounds) - (excluded is not None)
-        self._is_first = limit.n_neighbors is not None
-        self._order: Ints | None = None  # candidates after the first, by bound
-        self._place = 0
         self._indices: Ints = np.empty(0, np.int64)
         self._distances: Floats = np.empty(0)
+        self._order: Ints | None = None  # candidates after the first, by bound
+        self._place = 0
+        self._pool: Ints = np.empty(0, np.int64)  # to be solved, in the order of better bounds
+        self._pool_bounds: Floats = np.empty(0)
+        first = max(_FIRST, _FIRST_MULTIPLE * (limit.n_neighbors or 0))
+        if limit.n_neighbors is not None and first < len(bounds) - (excluded is not None):
+            self._pool = np.argpartition(bounds, first)[:first]
+            self._pool_bounds = np.zeros(first)
+            bounds[self._pool] = np.nan
 
     @property
     def reach(self) -> float:
@@ -80,27 +89,40 @@ class _Query:
             farthest = float(np.partition(self._distances, wanted - 1)[wanted - 1])
         return farthest * (1 + _SLACK)
 
-    def next_candidates(self) -> Ints:
-        """Return the next candidates, none of which was returned before."""
-        if self._is_first:
-            self._is_first = False
-            first = max(_FIRST, _FIRST_MULTIPLE * (self._limit.n_neighbors or 0))
-            if first < self._n:
-                chosen = np.argpartition(self._bounds, first)[:first]
-                self._bounds[chosen] = np.nan
-                return chosen
+    def next_to_bound(self) -> Ints:
+        """Return candidates that need better bounds: none while others are to be solved."""
+        if len(self._pool):
+            return self._pool[:0]
         reach = self.reach
         if self._order is None:
             left = np.flatnonzero(self._bounds <= reach)
             self._order = left[np.argsort(self._bounds[left], kind="stable")]
-        chosen = self._order[self._place : self._place + _NEXT]
-        self._place += _NEXT
+        chosen = self._order[self._place : self._place + _BOUNDED]
+        self._place += _BOUNDED
         return chosen[self._bounds[chosen] <= reach]
 
+    def put(self, candidates: Ints, bounds: Floats) -> None:
+        """Take note of better bounds."""
+        order = np.argsort(bounds, kind="stable")
+        self._pool, self._pool_bounds = candidates[order], bounds[order]
+
+    def next_to_solve(self) -> Ints:
+        """Return the next candidates to solve."""
+        within = int(np.searchsorted(self._pool_bounds, self.reach, side="right"))
+        chosen, rest = self._pool[: min(within, _SOLVED)], slice(_SOLVED, within)
+        self._pool, self._pool_bounds = self._pool[rest], self._pool_bounds[rest]
+        return chosen
+
     def add(self, indices: Ints, distances: Floats) -> None:
-        """Take note of distances; those that were not solved are infinite."""
+        """Take note of distances."""
         self._indices = np.concatenate([self._indices, indices])
         self._distances = np.concatenate([self._distances, distances])
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no candidate is left."""
+        nothing = self._order is not None and self._place >= len(self._order)
+        return nothing and not len(self._pool)
 
     def result(self) -> Neighbors:
         """Return the neighbours."""
@@ -127,26 +149,36 @@ def solve_in_order(
     excluded : ndarray of shape (queries,) or None
         A graph for each query that is not its neighbour: the query itself.
     """
-    running = {
-        number: _Query(row, limit, None if excluded is None else int(excluded[number]))
+    every = [
+        _Query(row, limit, None if excluded is None else int(excluded[number]))
         for number, row in enumerate(bounds)
-    }
-    done: dict[int, Neighbors] = {}
+    ]
+    running = dict(enumerate(every))
     n_solved = 0
     while running:
-        chosen = {number: query.next_candidates() for number, query in running.items()}
-        for number in [number for number, candidates in chosen.items() if not len(candidates)]:
-            done[number] = running.pop(number).result()
-            del chosen[number]
-        if not chosen:
-            break
-        counts = [len(candidates) for candidates in chosen.values()]
-        rows = np.repeat(np.array(list(chosen), np.int64), counts)
-        columns = np.concatenate(list(chosen.values()))
-        most = np.repeat([running[number].reach for number in chosen], counts)
-        out = np.empty(len(rows))
-        n_solved += backend.pairs(queries, graphs, rows, columns, most, out)
-        parts = np.split(out, np.cumsum(counts)[:-1])
-        for (number, candidates), distances in zip(chosen.items(), parts, strict=True):
-            running[number].add(candidates, distances)
-    return [done[number] for number in range(len(bounds))], n_solved
+        rows, columns, parts = _joined({n: query.next_to_bound() for n, query in running.items()})
+        if len(rows):
+            most = np.array([every[number].reach for number in range(len(every))])[rows]
+            found = backend.bounds_of_pairs(queries, graphs, rows, columns, most)
+            for number, part in parts.items():
+                every[number].put(columns[part], found[part])
+        rows, columns, parts = _joined({n: query.next_to_solve() for n, query in running.items()})
+        if len(rows):
+            found = backend.distances_of_pairs(queries, graphs, rows, columns)
+            n_solved += int(np.isfinite(found).sum())
+            for number, part in parts.items():
+                every[number].add(columns[part], found[part])
+        running = {number: query for number, query in running.items() if not query.is_done}
+    return [query.result() for query in every], n_solved
+
+
+def _joined(chosen: dict[int, Ints]) -> tuple[Ints, Ints, dict[int, slice]]:
+    """Return the pairs of queries and candidates, and where those of each query are."""
+    rows = np.repeat(np.array(list(chosen), np.int64), [len(some) for some in chosen.values()])
+    columns = np.concatenate([np.empty(0, np.int64), *chosen.values()])
+    parts, start = {}, 0
+    for number, some in chosen.items():
+        if len(some):
+            parts[number] = slice(start, start + len(some))
+            start += len(some)
+    return rows, columns, parts

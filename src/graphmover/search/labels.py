@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from graphmover.backends import AnyBackend
 from graphmover.backends.threads import PreparedTree
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.search.cascade import Limit, Neighbors, nearest_of
+from graphmover.search.cascade import Limit, Neighbors
 from graphmover.search.library import Library, histograms_of
-from graphmover.transport.tree.search import candidates, workspace_for
+from graphmover.search.selection import nearest_in_rows
+from graphmover.transport.tree.search import nearest, workspace_for
 
 Ints = NDArray[np.int64]
 
@@ -26,38 +27,25 @@ def neighbors_by_labels(
 
     Where the index excludes few graphs, all distances are computed; on a GPU, always.
     """
-    graphs, _, lists = library.prepared_for(backend)
+    graphs, _, lists, _ = library.prepared_for(backend)
     themselves = np.full(len(nodes), -1) if excluded is None else excluded
-    found: list[Neighbors | None] = [None] * len(nodes)
-    n_solved = 0
+    found: dict[int, Neighbors] = {}
+    n_computed = 0
     if lists is not None:
         assert isinstance(graphs, PreparedTree)
-        workspace = workspace_for(lists)
         of_queries = histograms_of(nodes, graphs.labels)
-        wanted = limit.n_neighbors or 0
-        for number in np.flatnonzero(nodes.node_counts).tolist():
-            some = candidates(
-                of_queries,
-                number,
-                lists,
-                wanted,
-                limit.radius,
-                int(themselves[number]),
-                workspace,
-            )
-            if some is not None:
-                found[number] = _sorted(*some, limit)
-                n_solved += len(some[0])
-    for number in [number for number, one in enumerate(found) if one is None]:
-        row = np.empty((1, len(library)))
-        backend.distances(backend.take(nodes[number]), graphs, None, row)
-        kept = np.arange(len(library))
-        kept = kept[kept != themselves[number]]
-        found[number] = nearest_of(row[0, kept], kept, limit)
-        n_solved += len(kept)
-    return [one for one in found if one is not None], n_solved
-
-
-def _sorted(indices: Ints, distances: NDArray[np.float64], limit: Limit) -> Neighbors:
-    order = np.argsort(indices)
-    return nearest_of(distances[order], indices[order], limit)
+        wanted, space = limit.n_neighbors or 0, workspace_for(lists)
+        some = nearest(of_queries, lists, wanted, limit.radius, themselves, space)
+        for number in np.flatnonzero(some.n_computed >= 0).tolist():
+            part = slice(some.starts[number], some.starts[number + 1])
+            found[number] = Neighbors(some.distances[part], some.indices[part])
+            n_computed += int(some.n_computed[number])
+    left = np.array([number for number in range(len(nodes)) if number not in found], np.int64)
+    if len(left):
+        rows = np.empty((len(left), len(library)))
+        backend.distances(backend.take(nodes[left]), graphs, None, rows)
+        found |= dict(
+            zip(left.tolist(), nearest_in_rows(rows, limit, themselves[left]), strict=True)
+        )
+        n_computed += int((len(library) - (themselves[left] >= 0)).sum())
+    return [found[number] for number in range(len(nodes))], n_computed

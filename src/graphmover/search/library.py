@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from graphmover.backends import AnyBackend
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.backends.rows import distances_between
+from graphmover.backends.threads import Prepared as PreparedSide
 from graphmover.backends.threads import PreparedTree
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.search.bounds import Sketches, raise_to_bounds, sketches
@@ -21,13 +21,19 @@ from graphmover.transport.ground import (
     default_ground_distance,
 )
 from graphmover.transport.tree.histograms import Histograms, LabelIndex, histograms
-from graphmover.transport.tree.search import Lists, lists_of
+from graphmover.transport.tree.search import Lists, index_pays, lists_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 #: More random graphs than these are of no use as pivots: what they exclude, others exclude too.
 MOST_PIVOTS = 64
+
+#: About how long a pair and an arc between two of its nodes take to solve where graphs are small,
+#: and the steps of a search by bounds take for a query.
+_PAIR_SECONDS = 150e-9
+_ARC_SECONDS = 10e-9
+_SEARCH_SECONDS = 320e-6
 
 
 class Library:
@@ -62,11 +68,13 @@ class Library:
         """Whether distances are those of labels alone, which need no solver."""
         return isinstance(self.ground, TreeDistance)
 
-    def with_more(self, parts: Sequence[tuple[NodeEmbeddings, Floats]]) -> Library:
-        """Return a library with further graphs: nodes and distances to the pivots."""
-        nodes = NodeEmbeddings.concatenate([self.nodes, *(nodes for nodes, _ in parts)])
-        pivots = np.concatenate([self.pivots, *(pivots for _, pivots in parts)])
-        return Library(self.to_pivots, nodes, pivots)
+    def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
+        """Return a library with further graphs, given their distances to the pivots."""
+        return Library(
+            self.to_pivots,
+            NodeEmbeddings.concatenate([self.nodes, nodes]),
+            np.concatenate([self.pivots, pivots]),
+        )
 
     def prepared_for(self, backend: AnyBackend) -> Prepared:
         """Return what a back end needs of the graphs; it is kept."""
@@ -76,8 +84,11 @@ class Library:
             if not self.has_closed_form and self.nodes.has_labels:
                 labels = backend.prepare(_labels_alone(self.nodes), TreeDistance())
             if isinstance(graphs, PreparedTree):
-                lists = lists_of(graphs.labels, histograms_of(self.nodes, graphs.labels))
-            self._prepared[backend.name] = Prepared(graphs, labels, lists)
+                of_graphs = histograms_of(self.nodes, graphs.labels)
+                lists = lists_of(graphs.labels, of_graphs)
+                if not index_pays(graphs.labels, of_graphs, lists):
+                    lists = None
+            self._prepared[backend.name] = Prepared(graphs, labels, lists, _is_quick(graphs))
         return self._prepared[backend.name]
 
     def lower_bounds(self, backend: AnyBackend, nodes: NodeEmbeddings, pivots: Floats) -> Floats:
@@ -115,7 +126,21 @@ class Prepared(NamedTuple):
 
     graphs: object
     labels: object | None  # the same graphs as labels alone, for a bound
-    lists: Lists | None  # on the CPU, if the distance has a closed form
+    lists: Lists | None  # on the CPU, if the distance has a closed form and an index pays
+    is_quick: bool  # all pairs take less time than a search by bounds
+
+
+def _is_quick(graphs: object) -> bool:
+    """Whether all pairs of a graph like these take less time than a search by bounds.
+
+    So they do on the CPU where graphs are small, once equal nodes are merged, and few. Their sizes
+    decide, not a clock, so that the answer is always the same.
+    """
+    if not isinstance(graphs, PreparedSide):
+        return False
+    n_graphs, n_nodes = len(graphs.side.totals), len(graphs.side.points)
+    n_arcs = n_nodes * n_nodes / max(1, n_graphs)
+    return n_graphs * _PAIR_SECONDS + n_arcs * _ARC_SECONDS < _SEARCH_SECONDS
 
 
 def histograms_of(nodes: NodeEmbeddings, index: LabelIndex) -> Histograms:

@@ -18,12 +18,15 @@ from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.search.cascade import Limit, Neighbors, solve_in_order
 from graphmover.search.labels import neighbors_by_labels
 from graphmover.search.library import Library
+from graphmover.search.selection import nearest_in_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Queries of one chunk, and pairs whose bounds are in memory at once for each thread.
+#: Queries of one chunk, more in the closed form, and pairs whose bounds or distances are in memory
+#: at once for each thread.
 _CHUNK_QUERIES = 32
+_CHUNK_LABELLED = 256
 _CHUNK_PAIRS = 2**22
 
 
@@ -40,13 +43,10 @@ def neighbors_of_graphs(
     library.to_pivots.require_carried(batch)
     backend = backend_for(device, len(batch) * len(library))
 
-    def nodes_of(rows: slice) -> tuple[NodeEmbeddings, Floats]:
+    def nodes_of(rows: slice) -> tuple[NodeEmbeddings, None]:
         random_graphs = library.to_pivots.random_graphs
         there = nodes_of_chunk(backend, batch, rows, library.recipe, random_graphs)
-        nodes = there.on_host(np.arange(len(there)))
-        if library.has_closed_form:  # which needs no bounds
-            return nodes, np.empty((len(nodes), 0))
-        return nodes, library.distances_to_pivots(backend, nodes, n_jobs=None)
+        return there.on_host(np.arange(len(there))), None
 
     return _in_chunks(library, backend, nodes_of, len(batch), limit, None, n_jobs, progress)
 
@@ -74,7 +74,7 @@ def neighbors_within(
 def _in_chunks(
     library: Library,
     backend: AnyBackend,
-    nodes_of: Callable[[slice], tuple[NodeEmbeddings, Floats]],
+    nodes_of: Callable[[slice], tuple[NodeEmbeddings, Floats | None]],
     n_queries: int,
     limit: Limit,
     excluded: Ints | None,
@@ -96,7 +96,8 @@ def _in_chunks(
             n_solved.append(solved)
 
     n_threads = min(number_of_threads(n_jobs), max(1, n_queries))
-    most = min(_CHUNK_QUERIES, _CHUNK_PAIRS // max(1, len(library)), -(-n_queries // n_threads))
+    largest = _CHUNK_LABELLED if library.has_closed_form else _CHUNK_QUERIES
+    most = min(largest, _CHUNK_PAIRS // max(1, len(library)), -(-n_queries // n_threads))
     work = np.ones(n_queries, np.int64)
     chunking = Chunking(work, max(1, most), n_jobs, limit_blas=True)
     in_chunks(compute, chunking, backend.name, progress)
@@ -107,14 +108,22 @@ def _neighbors(
     library: Library,
     backend: AnyBackend,
     nodes: NodeEmbeddings,
-    pivots: Floats,
+    pivots: Floats | None,
     limit: Limit,
     excluded: Ints | None,
 ) -> tuple[list[Neighbors], int]:
+    """Return neighbours, and how many pairs were solved; pivots are computed if not known."""
     if library.has_closed_form:
         return neighbors_by_labels(library, backend, nodes, limit, excluded)
+    prepared = library.prepared_for(backend)
+    if prepared.is_quick:
+        distances = np.empty((len(nodes), len(library)))
+        backend.distances(backend.take(nodes), prepared.graphs, None, distances)
+        n_pairs = distances.size - (0 if excluded is None else len(nodes))
+        return nearest_in_rows(distances, limit, excluded), n_pairs
+    if pivots is None:
+        pivots = library.distances_to_pivots(backend, nodes, n_jobs=None)
     bounds = library.lower_bounds(backend, nodes, pivots)
     bounds[nodes.node_counts == 0] = np.inf
     queries = backend.prepare(nodes, library.ground)
-    graphs = library.prepared_for(backend).graphs
-    return solve_in_order(backend, queries, graphs, bounds, limit, excluded)
+    return solve_in_order(backend, queries, prepared.graphs, bounds, limit, excluded)

@@ -12,9 +12,16 @@ from graphmover.evaluation.fingerprints import description, digest
 from graphmover.evaluation.folds import INNER_FOLDS, Fold, Indices
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.metrics import Predictions, classification_scores
+from graphmover.evaluation.parameter_grid import (
+    ParameterGrid,
+    combinations,
+    in_words,
+    require_parameters,
+)
 from graphmover.evaluation.protocol import Problem, Row
 from graphmover.evaluation.ridge import linear_machines, linear_machines_for
 from graphmover.evaluation.selection import (
+    Choice,
     Machines,
     choose_by_inner_folds,
     score_on_test_fold,
@@ -41,18 +48,33 @@ class SklearnEstimator(FoldByFold):
         fitted itself.
     regression : bool
         Whether it is to predict values, not classes.
+    grid : mapping, optional
+        Lists of values of a transformer's parameters: all combinations are compared on the inner
+        folds, each with its best C or strength.
     """
 
-    def __init__(self, name: str, estimator: Any, *, regression: bool = False) -> None:
-        self.name, self.estimator = name, estimator
+    def __init__(
+        self,
+        name: str,
+        estimator: Any,
+        *,
+        regression: bool = False,
+        grid: ParameterGrid | None = None,
+    ) -> None:
+        self.name, self.estimator, self.grid = name, estimator, dict(grid or {})
         _require_estimator(name, estimator, regression=regression)
         self._predicts = hasattr(estimator, "predict")
+        if self.grid and self._predicts:
+            raise ValueError(f"{name!r} predicts by itself: give it a GridSearchCV, not a grid")
+        require_parameters(name, estimator, self.grid)
 
     @property
     def fingerprint(self) -> str:
         """Equal for two methods of one name only if they give the same results."""
         try:
-            return digest(description(self.estimator), size=8)
+            own = description(self.estimator)
+            # Without a grid as before there was one: old checkpoints remain.
+            return digest((own, description(self.grid)) if self.grid else own, size=8)
         except TypeError as error:
             raise TypeError(f"a parameter of {self.name!r} has no fingerprint: {error}") from error
 
@@ -96,9 +118,16 @@ class SklearnEstimator(FoldByFold):
         return row
 
     def _transform(self, problem: Problem, fold: Fold) -> Row:
-        refitted = _Refitted(self.estimator, problem, fold)
-        choice = choose_by_inner_folds(refitted, fold, problem.target)
-        return score_on_test_fold(refitted.on(fold), problem, fold, choice)
+        from sklearn.base import clone
+
+        best: Choice | None = None
+        for values in combinations(self.grid):
+            candidate = _Refitted(clone(self.estimator).set_params(**values), problem, fold)
+            choice = choose_by_inner_folds(candidate, fold, problem.target)
+            if best is None or choice.beats(best):
+                best, machines, chosen = choice, candidate, values
+        row = score_on_test_fold(machines.on(fold), problem, fold, best)
+        return {**row, "best_params": in_words(chosen)} if chosen else row
 
     def __repr__(self) -> str:
         return f"SklearnEstimator({self.name!r}, {self.estimator!r})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from graphmover.evaluation.folds import INNER_FOLDS, Fold
 from graphmover.evaluation.kernels import Floats, kernel_row
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.methods.precomputed import PrecomputedKernels
+from graphmover.evaluation.parameter_grid import combinations, in_words, require_parameters
 from graphmover.evaluation.protocol import Problem, Row
 from graphmover.evaluation.threads import progress_bar
 
@@ -63,14 +63,7 @@ class KernelGrid(FoldByFold):
                 f"{name!r} has a {type(kernel).__name__}, expected an estimator with a method "
                 f"kernel(graphs)"
             )
-        for parameter, values in self.grid.items():
-            if parameter not in kernel.get_params():
-                raise ValueError(
-                    f"the grid of {name!r} has {parameter!r}, expected parameters of "
-                    f"{type(kernel).__name__}: {', '.join(kernel.get_params())}"
-                )
-            if isinstance(values, str) or not len(values):
-                raise ValueError(f"the grid of {name!r} has {values!r}, expected a list of values")
+        require_parameters(name, kernel, self.grid)
 
     @property
     def fingerprint(self) -> str:
@@ -86,8 +79,7 @@ class KernelGrid(FoldByFold):
         from sklearn.base import clone
 
         matrices: dict[str, Floats] = {}
-        for values in progress_bar([*product(*self.grid.values())], "kernels", progress):
-            chosen = dict(zip(self.grid, values, strict=True))
+        for chosen in progress_bar(combinations(self.grid), "kernels", progress):
             kernel = clone(self.estimator).set_params(**chosen)
             if "random_state" in kernel.get_params():
                 kernel.set_params(random_state=problem.random_state)
@@ -97,7 +89,7 @@ class KernelGrid(FoldByFold):
                 raise ValueError(f"{kernel} is {matrix[i, j]} between the graphs {i} and {j}")
             if self.normalise:
                 matrix = _normalised(matrix)
-            matrices[", ".join(f"{name}={value}" for name, value in chosen.items())] = matrix
+            matrices[in_words(chosen)] = matrix
         return partial(kernel_row, "kernel", matrices, PrecomputedKernels.c_grid, problem)
 
     def __repr__(self) -> str:

@@ -43,8 +43,8 @@ ones. The network simplex (`simplex.py`) then solves it from the beginning. A co
 makes the same choice for a pair every time.
 
 Large problems. With more than 64 sinks, the network simplex takes a problem at once if it has very
-many arcs; with more than 128, also if masses do not consist of few units: then many paths carry
-little, and the number of phases grows with that of the sinks.
+many arcs, or if masses do not consist of few units: then many paths carry little. It also finds all
+plans.
 
 Many sources. While n is much larger than m, the problem is coarsened: every second source is
 solved first, and so on down. The prices found there start the larger problem, in which few sources
@@ -56,7 +56,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import isnan, nan
 from time import perf_counter
 
 import numpy as np
@@ -92,15 +91,13 @@ _PURPOSES = {
     _few_sinks.distances: "for up to {} sinks",
     _many_sinks.distances: f"for more than {_few_sinks.WIDTHS[-1]} sinks",
     _simplex.distances: "for large or hard problems",
-    _many_sinks.plan: "for plans",
-    _simplex.plan: "for large or hard plans",
+    _simplex.plan: "for plans",
 }
 
 _TABLES = {
     _few_sinks.distances: _few_sinks.TABLES,
     _many_sinks.distances: _many_sinks.TABLES,
     _simplex.distances: _simplex.TABLES,
-    _many_sinks.plan: _many_sinks.TABLES,
     _simplex.plan: _simplex.TABLES,
 }
 
@@ -114,9 +111,21 @@ def distances(x, y, out, ground=None):
     `GroundDistance`; None is the paper's.
     """
     out[...] = np.inf
+    _solve(x, y, out, ground, False)
+
+
+def chosen_distances(x, y, out, ground=None):
+    """Fill in the distances that are NaN, as `distances` does, and leave the others.
+
+    Graphs of pairs that are NaN have nodes.
+    """
+    _solve(x, y, out, ground, True)
+
+
+def _solve(x, y, out, ground, chosen):
     rule = rule_of(ground, x.points.shape[1])
-    _solve_where_sinks_are_fewer(rule, x, y, True, False, out)
-    _solve_where_sinks_are_fewer(rule, y, x, False, True, out)
+    _solve_where_sinks_are_fewer(rule, x, y, True, False, chosen, out)
+    _solve_where_sinks_are_fewer(rule, y, x, False, True, chosen, out)
     if rule.partial:
         add_unmatched(np, out, x.totals, y.totals, ground.unmatched)
 
@@ -128,18 +137,23 @@ def rule_of(ground, n_dimensions):
     return Rule(ground.floor, ground.per_label, ground.partial)
 
 
-def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
-    """Give each pair to the copy of the solver for its number of sinks, with a further one."""
+def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, chosen, out):
+    """Give each pair to the copy of the solver for its number of sinks, with a further one.
+
+    If ``chosen``, only pairs whose distance is NaN: those are solved that a solver gives up, too.
+    """
     n, m = np.sort(np.diff(sources.offsets)), np.diff(sinks.offsets)
     fewest, most = m if ties else m + 1, m + (ground.partial & (m > 0))
     below = np.full_like(m, n.max(initial=0) + 1)
     large = np.clip(_MOST_ARCS // np.maximum(m, 1) + 1, fewest, below)
+    if not _some_have_few_units(ground, sources):
+        large = fewest
 
-    def run(solver, width, chosen, fewest, below, given_up=False):
-        below = np.where(chosen, below, fewest)
+    def run(solver, width, sized, fewest, below, only_nan=chosen):
+        below = np.where(sized, below, fewest)
         if (np.searchsorted(n, fewest) < np.searchsorted(n, below)).any():
-            pairs = Pairs(fewest, below, given_up)
-            size = n[-1] + ground.partial, most[chosen].max()
+            pairs = Pairs(fewest, below, only_nan)
+            size = n[-1] + ground.partial, most[sized].max()
             _run(solver.distances, width, size, pairs, ground, sources, sinks, swapped, out)
 
     above = 0
@@ -149,7 +163,13 @@ def _solve_where_sinks_are_fewer(ground, sources, sinks, ties, swapped, out):
     run(_many_sinks, _BLOCK, most > above, fewest, large)
     run(_simplex, _BLOCK, most > above, large, below)
     if np.isnan(out).any():
-        run(_simplex, _BLOCK, m > 0, fewest, below, given_up=True)
+        run(_simplex, _BLOCK, m > 0, fewest, below, only_nan=True)
+
+
+def _some_have_few_units(ground, side):
+    """Whether paths between more than 64 sinks may be tried: masses are scaled up, if at all."""
+    units = _many_sinks.UNITS * (np.diff(side.offsets) + ground.partial)
+    return bool((side.totals <= units).any())
 
 
 def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=None):
@@ -167,11 +187,7 @@ def plan(points, masses, labels, sink_points, sink_masses, sink_labels, ground=N
     further = sources.totals[0] - sinks.totals[0] if rule.partial else 0
     out = np.empty((n + (further < 0), m + (further > 0)))
     size = n + rule.partial, m + rule.partial
-    cost = nan
-    if out.size <= _MOST_ARCS:
-        cost = _run(_many_sinks.plan, _BLOCK, size, rule, sources, sinks, out)
-    if isnan(cost):
-        cost = _run(_simplex.plan, _BLOCK, size, rule, sources, sinks, out)
+    cost = _run(_simplex.plan, _BLOCK, size, rule, sources, sinks, out)
     return out[:n, :m], cost
 
 
@@ -183,9 +199,9 @@ def kernels() -> Iterator[tuple[str, Callable[[], object]]]:
     several, one = (pairs, rule, side, side, False, out), (rule, side, side, out)
     for width in _few_sinks.WIDTHS:
         yield _described(_few_sinks.distances, width, several)
-    for solver in (_many_sinks, _simplex):
-        yield _described(solver.distances, _BLOCK, several)
-        yield _described(solver.plan, _BLOCK, one)
+    yield _described(_many_sinks.distances, _BLOCK, several)
+    yield _described(_simplex.distances, _BLOCK, several)
+    yield _described(_simplex.plan, _BLOCK, one)
 
 
 def _described(kernel, width, arguments):

@@ -1,9 +1,9 @@
 """SIMD vectors inside Numba code.
 
-A vector of W int64 or float64 numbers lives in registers; ``+ - * & |``, ``<``, ``==`` and the
-functions below work lane by lane. LLVM's auto-vectoriser must assume that arrays overlap and gives
-up on loops as short as ours. Its vector types make it vectorise, and compile on every processor: to
-AVX-512, AVX2, NEON or plain scalar code.
+A vector of W int64, int32 or float64 numbers lives in registers; ``+ - * & | >>``, ``<``, ``==``
+and the functions below work lane by lane. LLVM's auto-vectoriser must assume that arrays overlap
+and gives up on loops as short as ours. Its vector types make it vectorise, and compile on every
+processor: to AVX-512, AVX2, NEON or plain scalar code.
 
 The width W is the length of a tuple, ``(0,) * W``. It is part of the tuple's Numba type, so each
 width gets code of its own, which can be cached on disk.
@@ -27,11 +27,17 @@ from graphmover._utils.jit import JIT_NO_ALLOCATION
 JIT_INLINE = JIT_NO_ALLOCATION | {"forceinline": True}
 
 _BIT, _INT32, _INT64, _FLOAT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
-_ELEMENTS = {"bool": _BIT, "int64": _INT64, "float64": _FLOAT64}
+_ELEMENTS = {
+    "bool": _BIT,
+    "int32": _INT32,
+    "uint32": _INT32,
+    "int64": _INT64,
+    "float64": _FLOAT64,
+}
 
 
 class Lanes(types.Type):
-    """The Numba type of a vector: element "bool", "int64" or "float64"."""
+    """The Numba type of a vector: element "bool", "int64", "float64" and so on."""
 
     def __init__(self, element, width):
         self.element, self.width = element, width
@@ -70,6 +76,7 @@ _lane_by_lane(operator.sub, lambda b, f, x, y: b.fsub(x, y) if f else b.sub(x, y
 _lane_by_lane(operator.mul, lambda b, f, x, y: b.fmul(x, y) if f else b.mul(x, y))
 _lane_by_lane(operator.and_, lambda b, f, x, y: b.and_(x, y))
 _lane_by_lane(operator.or_, lambda b, f, x, y: b.or_(x, y))
+_lane_by_lane(operator.rshift, lambda b, f, x, y: b.ashr(x, y))
 _lane_by_lane(
     operator.lt,
     lambda b, f, x, y: b.fcmp_ordered("<", x, y) if f else b.icmp_signed("<", x, y),
@@ -90,7 +97,7 @@ def load(_, width, array, offset):
 
     def codegen(context, builder, signature, arguments):
         address = _address(context, builder, array, arguments[1], arguments[2], lanes)
-        return builder.load(address, align=8)
+        return builder.load(address, align=array.dtype.bitwidth // 8)
 
     return lanes(width, array, types.int64), codegen
 
@@ -101,25 +108,39 @@ def store(_, array, offset, lanes):
 
     def codegen(context, builder, signature, arguments):
         address = _address(context, builder, array, arguments[0], arguments[1], lanes)
-        builder.store(arguments[2], address, align=8)
+        builder.store(arguments[2], address, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, lanes), codegen
 
 
+def _everywhere(builder, lanes, number):
+    undefined = ir.Constant(lanes.vector, ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
+    indices = ir.Constant(ir.VectorType(_INT32, lanes.width), [0] * lanes.width)
+    return builder.shuffle_vector(first, first, indices)
+
+
 @intrinsic
 def splat(_, width, number):
-    """The same number in every lane."""
+    """The same number in every lane, as float64 or int64."""
     element = "float64" if isinstance(number, types.Float) else "int64"
     lanes = Lanes(element, width.count)
 
     def codegen(context, builder, signature, arguments):
-        undefined = ir.Constant(lanes.vector, ir.Undefined)
-        first = builder.insert_element(undefined, arguments[1], ir.Constant(_INT32, 0))
-        everywhere = ir.Constant(ir.VectorType(_INT32, lanes.width), [0] * lanes.width)
-        return builder.shuffle_vector(first, first, everywhere)
+        return _everywhere(builder, lanes, arguments[1])
 
     return lanes(width, getattr(types, element)), codegen
+
+
+@intrinsic
+def splat_like(_, lanes, number):
+    """The same number in every lane, of the type of other lanes."""
+
+    def codegen(context, builder, signature, arguments):
+        return _everywhere(builder, lanes, arguments[1])
+
+    return lanes(lanes, getattr(types, lanes.element)), codegen
 
 
 @intrinsic
@@ -145,7 +166,7 @@ def select(_, mask, a, b):
 
 @intrinsic
 def minimum(_, a, b):
-    """The smaller number in each lane (int64)."""
+    """The smaller number in each lane (integers)."""
 
     def codegen(context, builder, signature, arguments):
         return builder.select(builder.icmp_signed("<", *arguments), *arguments)
@@ -155,14 +176,26 @@ def minimum(_, a, b):
 
 @intrinsic
 def smallest(_, lanes):
-    """The smallest number of all lanes (int64)."""
+    """The smallest number of all lanes (integers)."""
+    element = _ELEMENTS[lanes.element]
 
     def codegen(context, builder, signature, arguments):
-        kind = ir.FunctionType(_INT64, [lanes.vector])
-        name = f"llvm.vector.reduce.smin.v{lanes.width}i64"
+        kind = ir.FunctionType(element, [lanes.vector])
+        name = f"llvm.vector.reduce.smin.v{lanes.width}{element}"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
-    return types.int64(lanes), codegen
+    return getattr(types, lanes.element)(lanes), codegen
+
+
+@intrinsic
+def narrow(_, lanes):
+    """int64 lanes as int32 lanes, in which their numbers must fit."""
+    narrower = Lanes("int32", lanes.width)
+
+    def codegen(context, builder, signature, arguments):
+        return builder.trunc(arguments[0], narrower.vector)
+
+    return narrower(lanes), codegen
 
 
 @intrinsic

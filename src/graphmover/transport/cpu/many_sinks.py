@@ -5,8 +5,8 @@ goes on only from the sinks with the shortest paths among those that have become
 Bellman and Ford, who would go on from all of them, and Dijkstra, who would take the very shortest;
 and no path goes on that is longer than all those to a deficit.
 
-Paths are fewer where masses consist of few units, as between graphs of as many nodes of equal mass.
-Otherwise, with many sinks, the problem is given up at once.
+Paths are few where masses consist of few units, as between graphs of as many nodes of equal mass.
+Otherwise the problem is given up at once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from graphmover.transport.cpu.residual import (
     flow_cost,
     improve_arcs,
 )
-from graphmover.transport.cpu.solver import at_finer_costs, for_plan, least_sink, over_pairs
+from graphmover.transport.cpu.solver import at_finer_costs, least_sink, over_pairs
 
 #: In a path's low bits: the sink before on the path, and above it the number of arcs. A problem
 #: with longer paths is given up.
@@ -55,18 +55,17 @@ _MOST_ARCS = (1 << _ARC_BITS) - 1
 #: A round goes on from the sinks in the first 2**-_SPREAD of the lengths that are still due.
 _SPREAD = 3
 
-#: Paths are faster than the network simplex with at most this many sinks and arcs, or where masses
-#: consist of at most this many units for each source.
-_MOST_SINKS = 128
-_ARCS = 1 << 16
-_UNITS = 2
+#: Paths are faster than the network simplex where masses have at most this many units for each
+#: source.
+UNITS = 2
 
 #: Of how many sources it is seen whether they have the same cheapest sinks.
 _SOME = 32
 
-#: How many numbers may be read, in rows of costs and arcs, for each source and each of up to
-#: _MOST_SINKS sinks before the problem is given up; with more sinks half as many.
+#: How many numbers may be read, in rows of costs and arcs, for each source and sink before the
+#: problem is given up; with more than so many sinks, half as many as for these.
 _PATIENCE = 250
+_PATIENT_SINKS = 128
 
 #: How many tables there are with a number for each source and sink, or for each two sinks.
 TABLES = 6
@@ -99,12 +98,6 @@ State = namedtuple(
 def distances(lanes, memory, pairs, ground, sources, sinks, swapped, out):
     """Solve pairs of any number of sinks."""
     _solve_pairs(lanes, memory, pairs, ground, sources, sinks, swapped, out)
-
-
-@njit(**JIT)
-def plan(lanes, memory, ground, sources, sinks, out):
-    """Fill ``out`` with the flows of one pair as shares of all mass; return the distance."""
-    return _plan(lanes, memory, ground, sources, sinks, out)
 
 
 @njit(**JIT)
@@ -144,7 +137,7 @@ def _cost_bits(n, m):
 @njit(**JIT_NO_ALLOCATION)
 def _solve(lanes, p, units, total, s):
     n, m = p.n, p.sinks.m
-    if (m > _MOST_SINKS or n * m > _ARCS) and total > _UNITS * n:
+    if total > UNITS * n:
         return nan
     scaling = Scaling(units, _cost_bits(n, m), _low_bits(m))
     if p.further != SINKS and _is_crowded(lanes, p, scaling, s):
@@ -153,24 +146,14 @@ def _solve(lanes, p, units, total, s):
     for j in range(p.sinks.stride):
         s.deficit[j] = s.demand[j] if j < m else 0
     _assign(lanes, n, m, s)
-    numbers_each = _PATIENCE * m if m <= _MOST_SINKS else _PATIENCE // 2 * _MOST_SINKS
+    numbers_each = _PATIENCE * m if m <= _PATIENT_SINKS else _PATIENCE // 2 * _PATIENT_SINKS
     patience = numbers_each * n // p.sinks.stride
     if not _balance(lanes, m, patience, s):
         return nan
     return flow_cost(p.sinks.stride, m, s)
 
 
-@njit(**JIT_NO_ALLOCATION)
-def _write_flows(stride, total, s, out):
-    n, m = out.shape
-    for i in range(n):
-        for j in range(m):
-            out[i, j] = s.flow[i * stride + j] / total
-
-
-_distance = at_finer_costs(_cost_bits, _solve, 1e-300)
-_solve_pairs = over_pairs(_state, _distance)
-_plan = for_plan(_state, _distance, _write_flows)
+_solve_pairs = over_pairs(_state, at_finer_costs(_cost_bits, _solve, 0.0))
 
 
 @njit(**JIT_NO_ALLOCATION)

@@ -8,17 +8,18 @@ The tree. A basis of the problem is a spanning tree of all sources and sinks. On
 flow; the tree determines the flow and, up to a constant, dual prices u_i of the sources and p_j of
 the sinks such that every arc of the tree has the reduced cost C_ij - u_i - p_j = 0. The root is a
 sink, so every source has a sink j above it, and its price is C_ij - p_j: only prices of sinks are
-kept. Of many sources few have children, and only these are listed below their sink: what a pivot
-visits depends on the number of sinks, not on that of sources.
+kept.
 
 Pricing. An arc with a negative reduced cost may enter. Vectors find the best sink of a source.
 Candidate-list pricing: from the best arcs of some sources a few pivots are made, the most
 negative first; then it is the turn of the next sources. When all have had their turn in vain, the
-flow is optimal.
+flow is optimal. The best sinks are found by costs rounded to 32 bits, of which a processor reads
+and compares twice as many at a time. What an arc gains is computed exactly, and when rounded costs
+show no more that do, exact ones go on.
 
 Pivot. The entering arc closes a cycle. Flow is pushed round it until an arc of the tree has none
-left. That arc leaves. The subtree that it held is attached by the entering arc instead, and its
-dual prices are shifted by the entering arc's reduced cost.
+left. That arc leaves. The subtree that it held is attached by the entering arc instead
+(`spanning_tree.py`), and its dual prices are shifted by the entering arc's reduced cost.
 
 Start. Each source in turn fills its cheapest sinks that still have demand. These become its
 children; its parent is the sink that it does not fill. First come the sources with the largest
@@ -47,10 +48,13 @@ from graphmover.transport.cpu.lanes import (
     load,
     lowest_bit,
     minimum,
+    narrow,
     numbers,
     select,
     smallest,
     splat,
+    splat_like,
+    store,
 )
 from graphmover.transport.cpu.problem import (
     FORBIDDEN,
@@ -63,6 +67,7 @@ from graphmover.transport.cpu.problem import (
     scale_masses,
 )
 from graphmover.transport.cpu.solver import at_finer_costs, for_plan, least_sink, over_pairs
+from graphmover.transport.cpu.spanning_tree import NONE, list_in_preorder, pivot
 
 #: The most bits of a cost. Prices can sum up as many costs as the tree is deep: fewer bits for more
 #: than 2**11 sinks.
@@ -75,8 +80,14 @@ _PIVOTS = 8
 #: A sample of half the sources is solved first while it has this many times as many as sinks.
 _COARSE = 16
 
+#: The bits of a rough cost, and the largest one, which forbids padding. Rough prices are cut to
+#: half of it on either side, so that no difference overflows: one that is cut may hide an arc, but
+#: only until exact prices go on.
+_ROUGH_BITS = 27
+_MOST_ROUGH = 1 << 30
+
 #: How many tables there are with a number for each source and sink.
-TABLES = 2
+TABLES = 3
 
 Sample = namedtuple(
     "Sample",
@@ -94,20 +105,28 @@ State = namedtuple(
     [
         "cost",  # (n * stride,) C_ij as float64
         "integer_cost",  # (n * stride,) C_ij as integers
+        "rough_cost",  # (n * stride,) these rounded to 32 bits
         "supply",  # (n,) a_i
         "demand",  # (stride,) b_j
         "left",  # (stride,) what is left of the sample's demands while starting
         "regret",  # (n,) how much dearer the second cheapest sink is
         "order",  # (n,) the sources by regret
         "price",  # (stride,) p_j
-        "parent",  # (n + m,) the node above; -1 at the root
+        "rough_price",  # (stride,) these rounded likewise
+        "parent",  # (n + m,) the node above; NONE at the root
         "flow",  # (n + m,) F_ij on the arc between a node and its parent
-        "depth",  # (n + m,) number of arcs up to the root, except of sources without children
-        "child",  # (n + m,) the first child that is a sink or has children, or -1
-        "previous",  # (n + m,) the sibling before, or -1
-        "next",  # (n + m,) the sibling after, or -1
-        "candidates",  # (2, _CANDIDATES) sources and sinks of arcs that may enter
+        "preorder",  # (m + W,) the sinks, those of a subtree side by side
+        "place",  # (n + m,) where a sink is in that list
+        "size",  # (n + m,) how many sinks are below a node; a sink is below itself
+        "first",  # (n,) the one of them that is listed first below a source; any, if there is none
+        "moved",  # (m + W,) the sinks that a pivot moves
+        "child",  # (n + m,) while starting: a node's first child, or NONE
+        "next",  # (n + m,) while starting: its next sibling, or NONE
+        "candidates",  # (_CANDIDATES,) the sources of arcs that may enter
+        "candidate_sinks",  # (_CANDIDATES,) their sinks
+        "candidate_costs",  # (_CANDIDATES,) their integer costs
         "blocks",  # (W,) in which block of sinks each lane found its least
+        "rough_blocks",  # (W,) likewise
     ],
 )
 
@@ -130,20 +149,28 @@ def _state(lanes, memory, n, m):
     return State(
         cost=memory[0].view(np.float64),
         integer_cost=memory[1],
+        rough_cost=memory[2].view(np.int32),
         supply=np.empty(n, np.int64),
         demand=np.zeros(stride, np.int64),
         left=np.zeros(stride, np.int64),
         regret=np.empty(n, np.int64),
         order=np.empty(n, np.int64),
         price=np.zeros(stride, np.int64),
-        parent=np.empty(n + m, np.int32),
+        rough_price=np.zeros(stride, np.int32),
+        parent=np.empty(n + m, np.uint32),
         flow=np.empty(n + m, np.int64),
-        depth=np.empty(n + m, np.int32),
-        child=np.empty(n + m, np.int32),
-        previous=np.empty(n + m, np.int32),
-        next=np.empty(n + m, np.int32),
-        candidates=np.empty((2, _CANDIDATES), np.int64),
+        preorder=np.empty(m + len(lanes), np.uint32),
+        place=np.empty(n + m, np.uint32),
+        size=np.empty(n + m, np.int32),
+        first=np.empty(n, np.uint32),
+        moved=np.empty(m + len(lanes), np.uint32),
+        child=np.empty(n + m, np.uint32),
+        next=np.empty(n + m, np.uint32),
+        candidates=np.empty(_CANDIDATES, np.uint32),
+        candidate_sinks=np.empty(_CANDIDATES, np.uint32),
+        candidate_costs=np.empty(_CANDIDATES, np.int64),
         blocks=np.zeros(len(lanes), np.int64),
+        rough_blocks=np.zeros(len(lanes), np.int32),
     )
 
 
@@ -157,6 +184,10 @@ def _solve(lanes, p, units, total, s):
     n, m = p.n, p.sinks.m
     scaling = Scaling(units, _cost_bits(n, m), 0)
     fill_all_costs(lanes, p, scaling, Costs(s.cost, s.integer_cost))
+    shift = max(scaling.cost_bits - _ROUGH_BITS, 0)
+    for cell in range(0, n * p.sinks.stride, len(lanes)):
+        cost = load(lanes, s.integer_cost, cell) >> splat(lanes, shift)
+        store(s.rough_cost, cell, narrow(minimum(cost, splat(lanes, _MOST_ROUGH))))
     for j in range(m):
         s.price[j] = 0
     step = 1
@@ -165,7 +196,7 @@ def _solve(lanes, p, units, total, s):
     while step > 0:
         sample = Sample((n + step - 1) // step, m, p.sinks.stride, step)
         _start(lanes, sample, total, s)
-        _optimise(lanes, sample, s)
+        _optimise(lanes, sample, shift, s)
         step //= 2
     return _flow_cost(n, m, p.sinks.stride, s)
 
@@ -175,7 +206,7 @@ def _write_flows(stride, total, s, out):
     n, m = out.shape
     out[...] = 0.0
     for node in range(n + m):
-        if s.parent[node] >= 0:
+        if s.parent[node] != NONE:
             i, j = _ends(n, node, s)
             out[i, j] = s.flow[node] / total
 
@@ -192,8 +223,6 @@ def _start(lanes, sample, total, s):
     Prices say which are cheap; the tree then makes new ones.
     """
     n, m, stride, step = sample
-    for node in range(n + m):
-        s.parent[node] = s.child[node] = -1
     for j in range(m, stride):
         s.price[j] = -FORBIDDEN
     supply = 0
@@ -207,38 +236,37 @@ def _start(lanes, sample, total, s):
     for at in range(n):
         i = s.order[at]
         left = s.supply[i * step]
-        j = _cheapest_sink(lanes, sample, i, s)
+        j = _cheapest_sink(lanes, sample, s.integer_cost, s.price, s.blocks, i)
         # At the very end supply and demand run out together: that sink is the root.
         while left > 0 and s.left[j] <= left and not (at == n - 1 and s.left[j] == left):
-            _attach_sink(n + j, i, s.left[j], s)
+            s.parent[n + j], s.flow[n + j] = i, s.left[j]
             left -= s.left[j]
             s.price[j] = -FORBIDDEN
-            j = _cheapest_sink(lanes, sample, i, s)
-        _attach_source(i, n + j, left, s)
+            j = _cheapest_sink(lanes, sample, s.integer_cost, s.price, s.blocks, i)
+        s.parent[i], s.flow[i] = n + j, left
         s.left[j] -= left
         root = n + j
-    s.depth[root] = 0
+    s.parent[root] = NONE
+    list_in_preorder(n, m, root, s)
     s.price[root - n] = 0
-    node = _next_in_preorder(root, root, s)
-    while node >= 0:
-        s.depth[node] = s.depth[s.parent[node]] + 1
-        if node >= n:
-            i, j = s.parent[node], node - n
-            s.price[j] = _cost(sample, i, j, s) - _source_price(sample, i, s)
-        node = _next_in_preorder(root, node, s)
+    for place in range(1, m):
+        j = s.preorder[place] - n
+        i = s.parent[n + j]
+        s.price[j] = _cost(sample, i, j, s) - _source_price(sample, i, s)
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _cheapest_sink(lanes, sample, i, s):
+def _cheapest_sink(lanes, sample, cost, price, blocks, i):
     """The sink with the least C_ij - p_j."""
-    least, where = splat(lanes, INFINITE), splat(lanes, 0)
     row = i * sample.step * sample.stride
-    for block in range(0, sample.stride, len(lanes)):
-        reduced = load(lanes, s.integer_cost, row + block) - load(lanes, s.price, block)
+    least = load(lanes, cost, row) - load(lanes, price, 0)
+    where = splat_like(least, 0)
+    for block in range(len(lanes), sample.stride, len(lanes)):
+        reduced = load(lanes, cost, row + block) - load(lanes, price, block)
         better = reduced < least
         least = select(better, reduced, least)
-        where = select(better, splat(lanes, block), where)
-    return least_sink(lanes, least, where, s.blocks)
+        where = select(better, splat_like(least, block), where)
+    return least_sink(lanes, least, where, blocks)
 
 
 @njit(**JIT_NO_ALLOCATION)
@@ -273,30 +301,48 @@ def _sort_by_regret(n, s):
 
 
 @njit(**JIT_NO_ALLOCATION)
-def _optimise(lanes, sample, s):
+def _optimise(lanes, sample, shift, s):
     """Pivot until no arc has a negative reduced cost."""
     n = sample.n
-    i = 0
+    for j in range(sample.stride):
+        s.rough_price[j] = _rough(s.price[j], shift)
+    i, exact = 0, False
     while True:
-        count = turns = 0
-        while turns < n and (turns < _CANDIDATES or count == 0):
-            j = _cheapest_sink(lanes, sample, i, s)
+        n_left = turns = 0
+        while turns < n and (turns < _CANDIDATES or n_left == 0):
+            if exact:
+                j = _cheapest_sink(lanes, sample, s.integer_cost, s.price, s.blocks, i)
+            else:
+                j = _cheapest_sink(lanes, sample, s.rough_cost, s.rough_price, s.rough_blocks, i)
             if _gain(sample, i, j, s) > 0:
-                s.candidates[0, count] = i
-                s.candidates[1, count] = j
-                count += 1
+                s.candidates[n_left] = i
+                s.candidate_sinks[n_left] = j
+                s.candidate_costs[n_left] = _cost(sample, i, j, s)
+                n_left += 1
             i = i + 1 if i + 1 < n else 0
             turns += 1
-        if count == 0:
-            return
+        if n_left == 0:
+            if exact:
+                return
+            exact = True
         for _ in range(_PIVOTS):
-            count, best, gain = _best_candidate(sample, count, s)
-            if count == 0:
+            n_left, best, gain = _best_candidate(sample, n_left, s)
+            if n_left == 0:
                 break
-            _pivot(n, s.candidates[0, best], n + s.candidates[1, best], gain, s)
+            source, sink = s.candidates[best], n + s.candidate_sinks[best]
+            count, change = pivot(lanes, n, source, sink, gain, s)
+            for at in range(count):
+                j = s.moved[at] - n
+                s.price[j] += change
+                s.rough_price[j] = _rough(s.price[j], shift)
 
 
-@njit(**JIT_NO_ALLOCATION)
+@njit(**JIT_INLINE)
+def _rough(price, shift):
+    return min(max(price >> shift, -_MOST_ROUGH // 2), _MOST_ROUGH // 2)
+
+
+@njit(**JIT_INLINE)
 def _best_candidate(sample, count, s):
     """Keep the candidates that may still enter: how many, which is best, what it gains.
 
@@ -304,152 +350,15 @@ def _best_candidate(sample, count, s):
     """
     kept = best = most = 0
     for at in range(count):
-        i, j = s.candidates[0, at], s.candidates[1, at]
-        gain = _gain(sample, i, j, s)
-        if gain > 0:
-            s.candidates[0, kept] = i
-            s.candidates[1, kept] = j
-            if gain > most:
-                most, best = gain, kept
-            kept += 1
+        i, j, cost = s.candidates[at], s.candidate_sinks[at], s.candidate_costs[at]
+        gain = _source_price(sample, i, s) + s.price[j] - cost
+        s.candidates[kept] = i
+        s.candidate_sinks[kept] = j
+        s.candidate_costs[kept] = cost
+        if gain > most:
+            most, best = gain, kept
+        kept += gain > 0
     return kept, best, most
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _pivot(n, source, sink, gain, s):
-    """Let the arc from source to sink enter the tree."""
-    top, leaving, amount = _leaving_arc(n, source, sink, s)
-    below_source = _push_flow(n, source, sink, top, leaving, amount, s)
-    if below_source:
-        _reattach_path(n, source, sink, leaving, amount, s)
-        _shift_prices(n, source, -gain, s)
-    else:
-        _reattach_path(n, sink, source, leaving, amount, s)
-        _shift_prices(n, sink, gain, s)
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _leaving_arc(n, source, sink, s):
-    """The top of the cycle; the node whose arc to its parent leaves; the flow of that arc.
-
-    The cycle goes from the top down to the source, over the entering arc, and from the sink up to
-    the top. Flow shrinks where it meets an arc head-on: on the way down, between a source and the
-    sink above it; on the way up, between a sink and the source above it.
-    """
-    s.depth[source] = s.depth[s.parent[source]] + 1  # a leaf's is not kept up to date
-    down, up = source, sink
-    leaving_down = leaving_up = -1
-    least_down = least_up = INFINITE
-    while down != up:
-        if s.depth[down] >= s.depth[up]:
-            if down < n and s.flow[down] < least_down:  # met last first: keep it if equal
-                least_down, leaving_down = s.flow[down], down
-            down = s.parent[down]
-        else:
-            if up >= n and s.flow[up] <= least_up:
-                least_up, leaving_up = s.flow[up], up
-            up = s.parent[up]
-    if least_down < least_up:
-        return down, leaving_down, least_down
-    return down, leaving_up, least_up
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _push_flow(n, source, sink, top, leaving, amount, s):
-    """Push flow round the cycle; return whether the leaving arc is on the source's side."""
-    below_source = False
-    node = source
-    while node != top:
-        s.flow[node] += -amount if node < n else amount
-        below_source |= node == leaving
-        node = s.parent[node]
-    node = sink
-    while node != top:
-        s.flow[node] += amount if node < n else -amount
-        node = s.parent[node]
-    return below_source
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _reattach_path(n, node, parent, last, flow, s):
-    """Attach a node to a new parent; reverse the path from it up to the last node."""
-    while True:
-        above, carried = s.parent[node], s.flow[node]
-        if node < n:
-            if s.child[node] >= 0:
-                _unlink(node, s)
-            _attach_source(node, parent, flow, s)
-        else:
-            _unlink(node, s)
-            if s.child[above] < 0:
-                _unlink(above, s)
-            _attach_sink(node, parent, flow, s)
-        if node == last:
-            return
-        node, parent, flow = above, node, carried
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _shift_prices(n, top, by, s):
-    """Shift the dual prices in a subtree: those of sources up, those of sinks down."""
-    node = top
-    while node >= 0:
-        s.depth[node] = s.depth[s.parent[node]] + 1
-        if node >= n:
-            s.price[node - n] -= by
-        node = _next_in_preorder(top, node, s)
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _attach_source(i, sink, flow, s):
-    """Attach source i to a sink; it is linked there only if it has children itself."""
-    s.parent[i] = sink
-    s.flow[i] = flow
-    if s.child[i] >= 0:
-        _link(i, s)
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _attach_sink(node, source, flow, s):
-    s.parent[node] = source
-    s.flow[node] = flow
-    if s.child[source] < 0 and s.parent[source] >= 0:
-        _link(source, s)
-    _link(node, s)
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _link(node, s):
-    """Make a node the first child of its parent."""
-    parent = s.parent[node]
-    s.previous[node] = -1
-    s.next[node] = s.child[parent]
-    if s.child[parent] >= 0:
-        s.previous[s.child[parent]] = node
-    s.child[parent] = node
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _unlink(node, s):
-    before, after = s.previous[node], s.next[node]
-    if before >= 0:
-        s.next[before] = after
-    else:
-        s.child[s.parent[node]] = after
-    if after >= 0:
-        s.previous[after] = before
-
-
-@njit(**JIT_NO_ALLOCATION)
-def _next_in_preorder(top, node, s):
-    """The next node of the subtree under the top, parents before children; -1 after the last."""
-    if s.child[node] >= 0:
-        return s.child[node]
-    while node != top:
-        if s.next[node] >= 0:
-            return s.next[node]
-        node = s.parent[node]
-    return -1
 
 
 @njit(**JIT_INLINE)
@@ -482,7 +391,7 @@ def _ends(n, node, s):
 def _flow_cost(n, m, stride, s):
     cost = 0.0
     for node in range(n + m):
-        if s.parent[node] >= 0:
+        if s.parent[node] != NONE:
             i, j = _ends(n, node, s)
             cost += s.flow[node] * s.cost[i * stride + j]
     return cost

@@ -23,7 +23,7 @@ import numpy as np
 
 from graphmover._utils.jit import JIT, JIT_NO_ALLOCATION, njit
 from graphmover.transport.cpu.ground import cost_bound
-from graphmover.transport.cpu.lanes import JIT_INLINE, bits, lowest_bit, smallest, splat, store
+from graphmover.transport.cpu.lanes import JIT_INLINE, bits, lowest_bit, smallest, splat_like, store
 from graphmover.transport.cpu.problem import (
     SINKS,
     SOURCES,
@@ -145,5 +145,5 @@ def _empty_sinks(lanes, side, m):
 def least_sink(lanes, least, where, blocks):
     """The sink of the least number of all lanes, each the least of ``blocks`` at ``where``."""
     store(blocks, 0, where)
-    lane = lowest_bit(bits(least == splat(lanes, smallest(least))))
+    lane = lowest_bit(bits(least == splat_like(least, smallest(least))))
     return blocks[lane] + lane

@@ -12,7 +12,7 @@ the same order, to the same bit.
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,16 @@ _SLACK = 1e-9
 
 #: If more than this share of all graphs are candidates, it is faster to compute all distances.
 _MOST_CANDIDATES = 0.15
+
+#: An entry of a row that holds the masses of all graphs takes this share of the time of a list's.
+_DENSE_ENTRY = 0.25
+
+#: And one that the search reads, as many times as long: it keeps track of the graphs that it meets.
+_SCATTERED = 3.0
+
+#: Whether the index pays is found out with so many of its graphs and neighbours of each.
+_SAMPLE = 32
+_SAMPLE_NEIGHBORS = 10
 
 Lists = namedtuple(
     "Lists",
@@ -70,6 +80,7 @@ Workspace = namedtuple(
         "touched",  # (graphs,) those with an overlap
         "found",  # (graphs,) those whose distances were computed
         "distances",  # (graphs,) these distances
+        "work",  # (1,) entries of lists that were read since, or what takes as long
     ],
 )
 
@@ -86,34 +97,108 @@ def workspace_for(lists: Lists) -> Workspace:
     """Return tables for searches one after another."""
     n = len(lists.totals)
     touched, found = np.empty((2, n + 1), np.int64)
-    return Workspace(np.zeros(n), np.zeros(len(lists.offsets) - 1), touched, found, np.empty(n))
+    return Workspace(
+        np.zeros(n), np.zeros(len(lists.offsets) - 1), touched, found, np.empty(n), np.zeros(1)
+    )
 
 
-def candidates(
+class Found(NamedTuple):
+    """The neighbours of several graphs, nearest first, ties by index."""
+
+    starts: Any  # (queries + 1,) those of query q are starts[q] to starts[q + 1]
+    indices: Any  # (neighbours,)
+    distances: Any  # (neighbours,)
+    n_computed: Any  # (queries,) distances that were computed; -1: bounds exclude too few graphs
+
+
+def nearest(
     x: Histograms,
-    graph: int,
     lists: Lists,
     n_neighbors: int,
     radius: float,
-    excluded: int,
+    excluded: Any,
     workspace: Workspace,
-) -> tuple[Any, Any] | None:
-    """Return all graphs that may be neighbours of a graph of x, and their distances.
+) -> Found:
+    """Return the neighbours of all graphs of x, except where it is faster to compute all distances.
 
-    None if it is faster to compute all distances: bounds exclude too few graphs.
+    ``n_neighbors`` 0 means all within the radius. ``excluded`` has a graph for each of x that is
+    not its neighbour, or -1.
     """
-    entries = slice(x.offsets[graph], x.offsets[graph + 1])
-    wanted = Wanted(
-        x.ids[entries], x.masses[entries], x.totals[graph], n_neighbors, radius, excluded
-    )
-    if getattr(_candidates, "signatures", False):
-        n_found = _candidates(lists, wanted, workspace)
-    else:  # not loaded yet
-        with notify_if_compiling(_candidates, "the search by labels"):
-            n_found = _candidates(lists, wanted, workspace)
-    if n_found < 0:
-        return None
-    return workspace.found[:n_found].copy(), workspace.distances[:n_found].copy()
+    arguments = (tuple(x), lists, n_neighbors, float(radius), excluded, workspace)
+    if getattr(_nearest, "signatures", False):
+        return Found(*_nearest(*arguments))
+    with notify_if_compiling(_nearest, "the search by labels"):  # not loaded yet
+        return Found(*_nearest(*arguments))
+
+
+def index_pays(index: LabelIndex, of_graphs: Histograms, lists: Lists) -> bool:
+    """Whether a search reads less than computing all distances does, for some of the graphs.
+
+    It counts what is read, and takes no time, so that the answer is always the same.
+    """
+    n_graphs = len(lists.totals)
+    chosen = np.unique(np.linspace(0, n_graphs - 1, min(_SAMPLE, n_graphs)).astype(np.int64))
+    lengths = np.where(index.row_of < 0, np.diff(lists.offsets), _DENSE_ENTRY * n_graphs)
+    with_search = all_distances = 0.0
+    space = workspace_for(lists)
+    for graph in chosen:
+        entries = slice(of_graphs.offsets[graph], of_graphs.offsets[graph + 1])
+        one = Histograms(
+            np.array([0, entries.stop - entries.start]),
+            of_graphs.ids[entries],
+            of_graphs.masses[entries],
+            of_graphs.totals[graph : graph + 1],
+        )
+        space.work[0] = 0.0
+        found = nearest(one, lists, _SAMPLE_NEIGHBORS, np.inf, np.array([graph]), space)
+        every = 2 * n_graphs + lengths[one.ids].sum()  # with the choice of the nearest
+        all_distances += every
+        with_search += _SCATTERED * space.work[0] + (every if found.n_computed[0] < 0 else 0.0)
+    return with_search < all_distances
+
+
+@njit(**JIT)
+def _nearest(x, lists, k, radius, excluded, space):  # type: ignore[no-untyped-def]
+    offsets, labels, masses, totals = x
+    n_queries = len(totals)
+    starts, n_computed = np.zeros(n_queries + 1, np.int64), np.full(n_queries, -1)
+    indices, distances = np.empty(n_queries * k, np.int64), np.empty(n_queries * k)
+    for query in range(n_queries):
+        entries = slice(offsets[query], offsets[query + 1])
+        wanted = Wanted(labels[entries], masses[entries], totals[query], k, radius, excluded[query])
+        start = starts[query]
+        starts[query + 1] = start
+        if totals[query] == 0:
+            continue
+        n_found = _candidates(lists, wanted, space)
+        n_computed[query] = n_found
+        if n_found <= 0:
+            continue
+        order = _order(space.distances[:n_found], space.found[:n_found], k, radius)
+        stop = start + len(order)
+        if stop > len(indices):
+            indices = _with_room(indices, 2 * stop)
+            distances = _with_room(distances, 2 * stop)
+        for place in range(len(order)):
+            indices[start + place] = space.found[order[place]]
+            distances[start + place] = space.distances[order[place]]
+        starts[query + 1] = stop
+    return starts, indices, distances, n_computed
+
+
+@njit(**JIT)
+def _order(distances, indices, k, radius):  # type: ignore[no-untyped-def]
+    """Return the places of the k nearest, or of all within the radius, nearest first."""
+    by_index = np.argsort(indices)
+    order = by_index[np.argsort(distances[by_index], kind="mergesort")]
+    return order[:k] if k else order[: (distances <= radius).sum()]
+
+
+@njit(**JIT)
+def _with_room(array, size):  # type: ignore[no-untyped-def]
+    larger = np.empty(size, array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 @njit(**JIT)
@@ -165,6 +250,7 @@ def _search(lists, wanted, space):  # type: ignore[no-untyped-def]
 def _look_up(lists, wanted, space, entry, n_touched):  # type: ignore[no-untyped-def]
     """Add what all graphs have in common with the query at one label."""
     label = wanted.labels[entry]
+    space.work[0] += lists.offsets[label + 1] - lists.offsets[label]
     share = wanted.masses[entry] / (lists.n_depths * wanted.total)
     overlaps, touched, graphs, shares = space.overlaps, space.touched, lists.graphs, lists.shares
     for place in range(lists.offsets[label], lists.offsets[label + 1]):
@@ -180,6 +266,7 @@ def _look_up(lists, wanted, space, entry, n_touched):  # type: ignore[no-untyped
 def _count(space, n_touched, least):  # type: ignore[no-untyped-def]
     """Count the graphs with at least this overlap."""
     count = 0
+    space.work[0] += n_touched
     for t in range(n_touched):
         count += space.overlaps[space.touched[t]] >= least
     return count
@@ -227,6 +314,7 @@ def _compute(lists, wanted, space, graph, n_found):  # type: ignore[no-untyped-d
     """Compute the distance of a graph, unless it is excluded."""
     if graph == wanted.excluded:
         return n_found
+    space.work[0] += _PAIR
     total, scale = lists.totals[graph], wanted.total
     common = 0.0
     for place in range(lists.starts[graph], lists.starts[graph + 1]):

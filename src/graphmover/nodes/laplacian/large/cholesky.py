@@ -70,7 +70,7 @@ def factor(indptr, indices, weights, order, starts, entries):
         for t in range(columns[j], columns[j + 1]):
             values[t] = work[rows[t]] / pivot
             work[rows[t]] = 0.0
-        # Neighbours that were eliminated before are no rows of this column: clear them, too.
+        # Neighbours that were eliminated before are not rows of this column: clear them as well.
         for i in range(indptr[u], indptr[u + 1]):
             work[position[indices[i]]] = 0.0
     # The dense core: what the sparse columns leave of the Laplacian (the Schur complement).
