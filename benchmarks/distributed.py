@@ -4,9 +4,14 @@ The source holds NCI1 (a zip in GRAPHMOVER_DATA, or downloaded) again and again,
 other node numbers. Every run is a process of its own; runs take turns, round by round, so that
 other work on the machine meets all of them. Plain `transform_to` has as many threads as the engines
 have workers. Seconds are those of the call: compiled code is warm, and the start of workers counts.
-Processor time is that of the whole process and of its children, less what the same process takes
-for 1 % of the graphs: what is left is the cost of graphs, without that of starting. Ray's workers
-are not children of the process that starts them: theirs is not counted.
+
+Processor time is that of the whole process and of all its descendants (workers, schedulers,
+Ray's daemons), read four times a second. Its fixed part, the start, is what the same program takes
+for 1 % of the graphs; the rest is the cost of graphs. Dask and Ray also take processor time by the
+second, whether or not there is work: how much is measured for ten seconds after the call, while
+the cluster idles. On cores that are shared with other work a run takes longer, and this part grows.
+
+Peaks of memory are those of the workers, after each has done its first unit, and after its last.
 
 python benchmarks/distributed.py --graphs 1000000 --components 64 --workers 2 --rounds 3
 python benchmarks/distributed.py --engines processes --workers 1 2 4 8 16       # on 16 cores
@@ -17,73 +22,112 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
+import psutil
 import pyarrow.parquet as pq
-from streaming import renumbered
+from streaming import write_source
 
 import graphmover as gm
 
 PROGRAM = """
 import json, sys, time
+from contextlib import contextmanager
+import psutil
 import graphmover as gm
+from graphmover.distributed.driver import run
+from graphmover.distributed.engines.choice import engine_of
 from graphmover.distributed.running import peak_bytes
+from graphmover.distributed.unit import Options
+
+class Noted:
+    def __init__(self, engine):
+        self.engine, self.peaks = engine, {}
+
+    def run(self, task, work):
+        for done in self.engine.run(task, work):
+            self.peaks.setdefault(done.process, []).append(done.peak_bytes)
+            yield done
+
+@contextmanager
+def cluster(engine, workers):
+    if engine == "dask":
+        from distributed import Client, LocalCluster
+        with LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster, Client(cluster) as client:
+            yield {"client": client}
+    elif engine == "ray":
+        import ray
+        ray.init("local", num_cpus=workers, include_dashboard=False, log_to_driver=False)
+        yield {"workers": workers}
+        ray.shutdown()
+    else:
+        yield {"workers": workers}
+
+def processors():
+    own = psutil.Process()
+    return sum(sum(one.cpu_times()[:2]) for one in [own, *own.children(recursive=True)])
 
 def main():
     model, source, output, engine, workers, unit_rows = sys.argv[1:]
-    workers = int(workers)
+    workers, unit_rows, idle = int(workers), int(unit_rows), 0.0
     model = gm.RandomGraphEmbedding.load(model).set_params(n_jobs=workers)
-    if engine == "plain":
-        start = time.perf_counter()
-        model.transform_to(source, output)
-        print(json.dumps([time.perf_counter() - start, peak_bytes()]))
-        return
-    client = None
-    if engine == "dask":
-        from distributed import Client, LocalCluster
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
-        client = Client(cluster)
-    if engine == "ray":
-        import ray
-        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
-    options = {} if engine == "dask" else {"workers": workers}
     start = time.perf_counter()
-    written = gm.distributed.transform_to(
-        model, source, output, engine=engine, client=client, unit_rows=int(unit_rows), **options
-    )
-    print(json.dumps([time.perf_counter() - start, written.peak_bytes]))
-    if client is not None:
-        client.close()
-        cluster.close()
+    if engine == "plain":
+        model.transform_to(source, output)
+        seconds, peaks = time.perf_counter() - start, {"": [peak_bytes()]}
+    else:
+        with cluster(engine, workers) as settings:
+            start = time.perf_counter()
+            noted = Noted(engine_of(engine, **settings))
+            run(model, source, output, noted, Options(), unit_rows=unit_rows)
+            seconds, peaks = time.perf_counter() - start, noted.peaks
+            if engine in ("dask", "ray"):
+                time.sleep(2)  # until the last actors are gone
+                before = processors()
+                time.sleep(10)
+                idle = processors() - before
+    first, last = max(p[0] for p in peaks.values()), max(map(max, peaks.values()))
+    print(json.dumps([seconds, idle, first, last]))
 
 if __name__ == "__main__":
     main()
 """
 
 
-def write_source(path: Path, data: gm.Dataset, n_graphs: int) -> None:
-    from graphmover._utils.files import replacing
-    from graphmover.io.parquet import write_parquet
+class Run(NamedTuple):
+    """What a run took; bytes are those of the worker with the most."""
 
-    with replacing(path) as file:
-        write_parquet(file, renumbered(data, n_graphs, seed=0))
+    seconds: float  # of the call
+    processors: float  # seconds
+    idle: float  # share of a core that the cluster takes without work
+    first_peak: int
+    peak: int
 
 
-def run(program: Path, *arguments: object) -> tuple[float, float, int]:
-    """Return seconds of the call, seconds of processors, and the peak of memory of a worker."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def run(program: Path, *arguments: object) -> Run:
     command = [sys.executable, program, *map(str, arguments)]
-    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    seconds, peak = json.loads(answer.stdout.splitlines()[-1])
-    return seconds, used, peak
+    process = psutil.Popen(command, stdout=subprocess.PIPE, text=True)
+    used: dict[psutil.Process, float] = {}
+    while process.poll() is None:
+        with suppress(psutil.NoSuchProcess):
+            for one in [psutil.Process(process.pid), *process.children(recursive=True)]:
+                with suppress(psutil.NoSuchProcess):
+                    used[one] = sum(one.cpu_times()[:2])
+        time.sleep(0.25)
+    if process.returncode:
+        raise SystemExit(process.returncode)
+    seconds, idle, first, peak = json.loads(process.stdout.read().splitlines()[-1])
+    return Run(seconds, sum(used.values()) - idle, idle / 10, first, peak)
 
 
 def digest(path: Path) -> str:
@@ -133,25 +177,29 @@ def main() -> None:
         ]
         unit_rows = arguments.unit_rows or min(100_000, arguments.graphs // max(20, 5 * most))
         names = outputs(home)
-        found: dict[tuple[str, int], list[tuple[float, float, int]]] = {one: [] for one in runs}
+        found: dict[tuple[str, int], list[Run]] = {one: [] for one in runs}
         expected = None
+        run(program, model, little, f"{next(names)}.parquet", "plain", most, few)  # compiles
         for _ in range(arguments.rounds):
             for engine, workers in runs:
                 ending = ".parquet" if engine == "plain" else ""
                 some, all_of_it = (Path(f"{next(names)}{ending}") for _ in range(2))
-                _, start_up, _ = run(program, model, little, some, engine, workers, few)
-                seconds, used, peak = run(
-                    program, model, source, all_of_it, engine, workers, unit_rows
-                )
-                found[engine, workers].append((seconds, used - start_up, peak))
+                settings = (engine, workers)
+                start = run(program, model, little, some, *settings, few)
+                whole = run(program, model, source, all_of_it, *settings, unit_rows)
                 rows = digest(all_of_it)
                 expected = expected or rows
                 if rows != expected:
                     raise SystemExit(f"{engine} has other rows")
+                found[engine, workers].append(
+                    whole._replace(processors=whole.processors - start.processors)
+                )
                 print(
-                    f"{engine:10} {workers:2} workers: {seconds:7.1f} s, processors "
-                    f"{used:7.1f} s, of these {start_up:5.1f} s for 1 % of the graphs, "
-                    f"peak {peak / 2**20:.0f} MiB",
+                    f"{engine:10} {workers:2} workers: {whole.seconds:7.1f} s, processors "
+                    f"{whole.processors:7.1f} s, of these {start.processors:5.1f} s for the start, "
+                    f"{whole.idle * whole.seconds:.1f} s by the second ({whole.idle:.1%} of a "
+                    f"core); peak {whole.peak / 2**20:.0f} MiB, after the first unit "
+                    f"{whole.first_peak / 2**20:.0f} MiB",
                     flush=True,
                 )
         for (engine, workers), rounds in found.items():
@@ -160,11 +208,11 @@ def main() -> None:
                 for mine, plain in zip(rounds, found["plain", workers], strict=True)
             ]
             seconds, used = (statistics.median(column) for column in zip(*ratios, strict=True))
-            wall = statistics.median(one[0] for one in rounds)
+            wall = statistics.median(one.seconds for one in rounds)
             one_worker = found.get((engine, 1))
             shown = ""
             if one_worker is not None:
-                alone = statistics.median(one[0] for one in one_worker)
+                alone = statistics.median(one.seconds for one in one_worker)
                 shown = f", efficiency {alone / wall / workers:.0%}"
             print(
                 f"{engine:10} {workers:2} workers: {arguments.graphs / wall:,.0f} graphs/s, "

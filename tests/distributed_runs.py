@@ -5,6 +5,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -31,6 +33,23 @@ def digest_of_rows(path):
     return hashlib.sha256(b"\n".join(sorted(rows_of(path)))).hexdigest()
 
 
+def interrupted(command, folder, least=5):
+    """Press Ctrl-C when a command has written some parts; return how many are there."""
+    words = [sys.executable, "-m", "graphmover", *map(str, command)]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 300
+    while len(list(folder.glob("part-*"))) < least and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "run the same command again to resume" in said
+    assert "Traceback" not in said
+    n_done = len(list(folder.glob("part-*")))
+    assert least <= n_done < 60
+    return n_done
+
+
 class Watched(Task):
     """A task that notes each start of a unit, with the process, and takes its time."""
 
@@ -43,6 +62,18 @@ class Watched(Task):
             log.write(f"{unit.number} {os.getpid()}\n".encode())
         time.sleep(self.seconds)
         return super().compute(unit, file)
+
+
+class Noted:
+    """An engine whose workers' peaks of memory are noted, unit by unit."""
+
+    def __init__(self, engine):
+        self.engine, self.peaks = engine, []
+
+    def run(self, task, work):
+        for done in self.engine.run(task, work):
+            self.peaks.append(done.peak_bytes)
+            yield done
 
 
 class Watch:

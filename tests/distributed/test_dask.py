@@ -1,16 +1,21 @@
 """Units on a Dask cluster of two processes, which are killed, and its scheduler with them."""
 
+import json
 import os
+import pickle
 import subprocess
 import sys
 
+import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed_runs import Killer, Watch, digest_of_rows, rows_of
+from distributed_runs import Killer, Watch, digest_of_rows, interrupted, rows_of
 
 import graphmover as gm
+from graphmover.cli.many_workers import Workers, _engine
 from graphmover.distributed.driver import run
+from graphmover.distributed.engines.sending import unpickler
 from graphmover.distributed.unit import Options
 
 distributed = pytest.importorskip("distributed")
@@ -20,7 +25,7 @@ from graphmover.distributed.engines.dask import Dask  # noqa: E402
 
 N_UNITS = 60
 
-pytestmark = pytest.mark.filterwarnings("default")  # Dask's own
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Dask's own warnings
 
 
 @pytest.fixture(scope="module")
@@ -79,28 +84,56 @@ def started(*arguments):
     return subprocess.Popen(command, env=environment, **quiet)
 
 
-def test_a_killed_scheduler_is_reported_and_the_next_run_resumes(
-    model, source, expected, client, tmp_path
+@pytest.fixture(scope="module")
+def by_hand(tmp_path_factory):
+    """The file that tells the address of a cluster, its scheduler and its worker."""
+    file = tmp_path_factory.mktemp("cluster") / "scheduler.json"
+    options = ("--scheduler-file", file, "--no-dashboard")
+    processes = [started("scheduler", "--host", "127.0.0.1", "--port", "0", *options)]
+    alone = ("--nthreads", "1", "--no-nanny", "--death-timeout", "60")
+    processes.append(started("worker", *options, *alone))
+    yield file, processes
+    kill(processes)
+
+
+def kill(processes):
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_the_command_line_finds_the_cluster_and_ctrl_c_leaves_a_state_that_resumes(
+    model, source, expected, by_hand, tmp_path
 ):
-    file = tmp_path / "scheduler.json"
-    processes = [started("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file)]
-    options = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--death-timeout", "60")
-    processes.append(started("worker", "--scheduler-file", file, *options))
+    model.save(tmp_path / "model.npz")
+    with distributed.Client(
+        scheduler_file=str(by_hand[0]), timeout=60, set_as_default=False
+    ) as client:
+        address = client.scheduler.address
+    assert address.startswith("tcp://127.0.0.1:")
+    command = ["embed", source, "-o", tmp_path / "z", "-m", tmp_path / "model.npz"]
+    command += ["--unit-rows", 4, "--cluster", address]
+    n_done = interrupted(command, tmp_path / "z")
+    answer = commands.run(*command, "--json")
+    n_left = N_UNITS - n_done  # or less one: the worker completes what it is at
+    assert json.loads(answer.stdout)["computed"] in (n_left, n_left - 1)
+    assert rows_of(tmp_path / "z") == rows_of(expected)
+
+
+def test_a_killed_scheduler_is_reported_and_the_next_run_resumes(
+    model, source, expected, by_hand, client, tmp_path
+):
+    file, processes = by_hand
     watch = Watch(tmp_path / "log", seconds=0.02)
     settings = {"unit_rows": 4, "task_of": watch.task_of}
-    try:
-        with (
-            distributed.Client(
-                scheduler_file=str(file), timeout=60, set_as_default=False
-            ) as lonely,
-            KillsScheduler(watch, processes[0]),
-            pytest.raises(ConnectionError, match="the same call resumes"),
-        ):
-            run(model, source, tmp_path / "z", Dask(lonely), Options(), **settings)
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    with (
+        distributed.Client(scheduler_file=str(file), timeout=60, set_as_default=False) as lonely,
+        KillsScheduler(watch, processes[0]),
+        pytest.raises(ConnectionError, match="the same call resumes"),
+    ):
+        run(model, source, tmp_path / "z", Dask(lonely), Options(), **settings)
+    kill(processes)
     n_done = sum(name.startswith("part-") for name in os.listdir(tmp_path / "z"))
     assert 10 < n_done < N_UNITS
     written = run(model, source, tmp_path / "z", Dask(client), Options(), **settings)
@@ -120,3 +153,51 @@ class KillsScheduler(Killer):
         while len(self.watch.starts()) < self.every and not self._stop.wait(0.02):
             pass
         self.scheduler.kill()
+
+
+# Messages
+
+
+def test_an_address_without_a_cluster_is_named():
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}),
+        pytest.raises(ConnectionError, match=r"no Dask cluster answers at tcp://127\.0\.0\.1:1 "),
+        _engine(Workers("tcp://127.0.0.1:1", None, 0, None, None, None)),
+    ):
+        pass
+
+
+def test_what_is_waited_for_is_said(client, caplog):
+    def said():
+        return [one.getMessage() for one in caplog.records if one.name == "graphmover"]
+
+    Dask(client, {"GPU": 1})._tell_if_workers_are_lacking()
+    assert not said()
+    Dask(client, {"GPU": 2, "TPU": 0.5})._tell_if_workers_are_lacking()
+    assert "has no worker started with --resources GPU=2,TPU=0.5" in said()[0]
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as nobody,
+    ):
+        Dask(nobody)._tell_if_workers_are_lacking()
+    assert said()[1].endswith("has no workers: waiting for the first")
+
+
+#: A worker's process in which graphmover is not installed.
+WITHOUT = """
+import pickle, sys
+sys.modules["graphmover"] = None
+call, content = pickle.load(sys.stdin.buffer)
+call(content)
+"""
+
+
+def test_workers_without_graphmover_say_so(model):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    sent = cloudpickle.dumps((unpickler(), pickle.dumps(Options())))
+    command = [sys.executable, "-c", WITHOUT]
+    answer = subprocess.run(command, input=sent, capture_output=True, check=False)
+    last = answer.stderr.decode().splitlines()[-1]
+    assert last.startswith("RuntimeError: a worker on ")
+    assert last.endswith("install the driver's version on all workers")
+    assert unpickler()(pickle.dumps(Options())) == Options()

@@ -2,22 +2,17 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 
+import commands
 import pytest
-from distributed_runs import rows_of
-
-COMMAND = [sys.executable, "-m", "graphmover", "embed"]
+from distributed_runs import interrupted, rows_of
 
 
 def embed(source, folder, *options):
-    command = [*COMMAND, source, "-o", folder, "--components", 8, *options]
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    return commands.run("embed", source, "-o", folder, "--components", 8, *options)
 
 
+@pytest.mark.slow
 def test_workers_write_what_one_process_writes(source, tmp_path):
     folder = tmp_path / "z"
     options = ("--workers", 1, "--unit-rows")
@@ -45,23 +40,14 @@ def test_options_that_do_not_go_together(source, tmp_path, options, message):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_ctrl_c_leaves_a_state_that_resumes(source, expected, tmp_path, model):
     model.save(tmp_path / "model.npz")
     folder = tmp_path / "z"
-    command = [*COMMAND, str(source), "-o", str(folder)]
-    command += ["-m", str(tmp_path / "model.npz"), "--workers", "1", "--unit-rows", "4"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    deadline = time.monotonic() + 120
-    while len(list(folder.glob("part-*"))) < 5 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "run the same command again to resume" in said
-    assert "Traceback" not in said
-    n_done = len(list(folder.glob("part-*")))
-    assert 5 <= n_done < 60
-    answer = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    command = ["embed", source, "-o", folder, "-m", tmp_path / "model.npz", "--unit-rows", 4]
+    command += ["--workers", 1]
+    n_done = interrupted(command, folder)
+    answer = commands.run(*command, "--json")
     assert json.loads(answer.stdout)["computed"] == 60 - n_done
     assert rows_of(folder) == rows_of(expected)

@@ -19,6 +19,7 @@ N_UNITS = 60
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs signals")
 
 
+@pytest.mark.slow
 @posix_only
 def test_workers_killed_at_random_lose_no_row_and_double_none(model, source, expected, tmp_path):
     watch = Watch(tmp_path / "log", seconds=0.05)
@@ -50,6 +51,7 @@ class Fatal(Task):
         return super().compute(unit, file)
 
 
+@pytest.mark.slow
 def test_a_unit_that_ends_every_worker_is_named(model, data, tmp_path, monkeypatch):
     monkeypatch.setattr("graphmover.distributed.engines.processes.MOST_LOSSES", 2)
     gm.write_graphs(data[:8], tmp_path / "a.parquet", batch_size=4)
@@ -81,6 +83,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_killed_driver_leaves_a_state_that_resumes(model, source, expected, tmp_path):
     """Its workers end, a second driver is refused while it lives, and the next one resumes."""
@@ -125,12 +128,13 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named_and_the_next_call_resumes(model, source, expected, small_disk):
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(300_000))
     folder = small_disk / "z"
     with pytest.raises(OSError, match=r"No space left on device: '.*part-0000\d\d\.parquet'"):
-        gm.distributed.transform_to(model, source, folder, unit_rows=4, workers=2)
+        gm.distributed.transform_to(model, source, folder, unit_rows=4, workers=1)
     n_done = sum(name.startswith("part-") for name in os.listdir(folder))
     assert 0 < n_done < N_UNITS
     ballast.unlink()

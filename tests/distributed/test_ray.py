@@ -18,13 +18,14 @@ from graphmover.distributed.engines.ray import Ray  # noqa: E402
 
 N_UNITS = 60
 
-pytestmark = pytest.mark.filterwarnings("default")  # Ray's own
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray's own warnings
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     paths = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
     ray.init(
+        "local",  # not a cluster that happens to run on this machine
         num_cpus=2,
         include_dashboard=False,
         log_to_driver=False,
@@ -38,7 +39,7 @@ def cluster():
 
 def test_rows_are_those_of_one_process(model, source, expected, tmp_path):
     written = gm.distributed.transform_to(
-        model, source, tmp_path / "z", engine="ray", unit_rows=4, workers=2
+        model, source, tmp_path / "z", engine="ray", unit_rows=4, workers=1
     )
     assert written[:5] == (240, 8, N_UNITS, N_UNITS, 0)
     assert rows_of(tmp_path / "z") == rows_of(expected)
@@ -59,5 +60,7 @@ def test_an_error_of_a_unit_is_raised_and_what_is_done_stays(model, data, tmp_pa
     gm.write_graphs(data.graphs[:4], tmp_path / "1.parquet")
     pq.write_table(pa.table({"neighbours": [[[5]]]}), tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"2\.parquet: graph 0"):
-        gm.distributed.transform_to(model, tmp_path / "*.parquet", tmp_path / "z", engine="ray")
+        gm.distributed.transform_to(
+            model, tmp_path / "*.parquet", tmp_path / "z", engine="ray", workers=1
+        )
     assert "_SUCCESS" not in os.listdir(tmp_path / "z")

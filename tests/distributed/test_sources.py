@@ -5,9 +5,11 @@ import random
 
 import pyarrow.parquet as pq
 import pytest
-from distributed_runs import rows_of
+from distributed_runs import Noted, rows_of
 
 import graphmover as gm
+from graphmover.distributed.driver import run
+from graphmover.distributed.engines.processes import Processes
 from graphmover.distributed.lease import only_driver_of
 from graphmover.distributed.source import cut_source
 from graphmover.distributed.storage import Place
@@ -166,11 +168,16 @@ def test_fsspec(model, data, source, expected, memory, pattern, tmp_path):
     )
 
 
-def test_uris_of_local_files(model, source, expected, tmp_path):
+@pytest.mark.slow
+def test_uris_of_local_files_and_memory_does_not_grow_with_units(model, source, expected, tmp_path):
+    engine = Noted(Processes(1))
     uri = f"file://{source}/*.parquet"
-    written = transform_to(model, uri, f"file://{tmp_path}/z", engine="processes", workers=1)
+    written = run(model, uri, f"file://{tmp_path}/z", engine, Options(), unit_rows=4)
     assert written.n_rows == 240
     assert rows_of(tmp_path / "z") == rows_of(expected)
+    early, late = engine.peaks[9], engine.peaks[-1]
+    assert written.peak_bytes == late > 10**7
+    assert late - early < 8 * 2**20  # of fifty units, so a unit leaves less than 168 kB
 
 
 def test_unknown_file_systems_are_named(model, source, tmp_path):

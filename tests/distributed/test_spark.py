@@ -1,6 +1,7 @@
 """The batch function under Spark's ``mapInArrow``, where Spark and Java are installed."""
 
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ if shutil.which("java") is None:
 pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
 
 
-def test_map_in_arrow(model, data, source):
+def test_map_in_arrow(model, data, source, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # not the first of the path
     from pyspark.sql import SparkSession
     from pyspark.sql.pandas.types import from_arrow_schema
 

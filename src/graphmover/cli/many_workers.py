@@ -45,9 +45,9 @@ def embed_on_workers(
 
     with checking_options():
         _check(workers)
-    _fit(embedding, source, fit_graphs, model, reading)
     try:
-        with _engine(workers) as engine:
+        with _engine(workers) as engine:  # first: an address that is wrong costs no work
+            _fit(embedding, source, fit_graphs, model, reading)
             written = transform_to(
                 embedding,
                 source,
@@ -102,19 +102,36 @@ def _engine(workers: Workers) -> Iterator[dict[str, Any]]:
         yield {"workers": workers.workers}
     elif workers.cluster.startswith("ray://"):
         try:
+            import grpc  # noqa: F401 - `ray` alone comes without it, and then says so late
             import ray
         except ImportError:
             raise library("Ray", "--cluster ray://", "ray") from None
-        with ray.init(workers.cluster, log_to_driver=False):
+        with _connecting("Ray", workers.cluster):
+            context = ray.init(workers.cluster, log_to_driver=False)
+        with context:
             yield {"engine": "ray", "workers": workers.workers, "num_gpus": workers.gpus}
     else:
         try:
             from distributed import Client
         except ImportError:
             raise library("Dask", "--cluster tcp://", "dask") from None
-        with Client(workers.cluster, set_as_default=False) as client:
+        with _connecting("Dask", workers.cluster):
+            client = Client(workers.cluster, set_as_default=False)
+        with client:
             resources = {"GPU": workers.gpus} if workers.gpus else None
             yield {"engine": "dask", "client": client, "resources": resources}
+
+
+@contextmanager
+def _connecting(kind: str, address: str) -> Iterator[None]:
+    """Say in errors which cluster does not answer."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ConnectionError(
+            f"no {kind} cluster answers at {address} ({error}): check --cluster, and whether the "
+            f"cluster runs and can be reached from here"
+        ) from error
 
 
 def _fit(

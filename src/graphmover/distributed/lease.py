@@ -16,7 +16,7 @@ from uuid import uuid4
 from graphmover._utils.locks import only_writer_of
 from graphmover.distributed.storage import Place
 
-#: A driver says so often that it is there, and counts as gone after so long, in seconds.
+#: Seconds between a driver's signs of life, and without any until it counts as gone.
 BEAT, GONE = 10.0, 60.0
 
 _LEASE = re.compile(r"_driver-[0-9a-f]{32}\.json")

@@ -6,12 +6,12 @@ import hashlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from graphmover.distributed.columns import Columns, kind_of_values
 from graphmover.distributed.embedder import LINE, NODE_LINK, SMILES
 from graphmover.distributed.storage import File
-from graphmover.distributed.unit import Unit
+from graphmover.distributed.unit import Cut, Unit
 from graphmover.graphs.arrow import ID, pyarrow
 from graphmover.io.chunks import in_batches
 from graphmover.io.networkx_files import batches_of_json
@@ -24,13 +24,6 @@ from graphmover.io.text_columns import is_integer
 MOST_BYTES = 2**26
 #: Graphs of a file of JSON lines that tell the types of ids and targets.
 _FIRST = 1000
-
-
-class Cut(NamedTuple):
-    """The units of one file, without their numbers, and the columns that its rows give."""
-
-    units: list[Unit]
-    columns: Columns
 
 
 def cut_smiles(file: File, number: int, most_rows: int, how: Reading) -> Cut:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphmover.distributed.columns import Columns
 from graphmover.distributed.storage import File
-from graphmover.distributed.unit import Unit
+from graphmover.distributed.unit import Cut, Unit
 from graphmover.graphs.arrow import pyarrow
 from graphmover.io.chunks import naming
 from graphmover.io.parquet import (
@@ -20,13 +20,6 @@ from graphmover.io.parquet import (
 )
 from graphmover.io.parquet_footer import footer_of, row_groups
 from graphmover.io.reading import Reading
-
-
-class Cut(NamedTuple):
-    """The units of one file, without their numbers, and the columns that its rows give."""
-
-    units: list[Unit]
-    columns: Columns
 
 
 def cut(file: File, number: int, most_rows: int, how: Reading) -> Cut:

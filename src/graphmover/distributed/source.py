@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from graphmover.distributed import line_units, parquet_units
 from graphmover.distributed.columns import Columns, merged
 from graphmover.distributed.storage import File, Place
-from graphmover.distributed.unit import Options, SourceFile, Unit
+from graphmover.distributed.unit import Cut, Options, SourceFile, Unit
 from graphmover.io.parquet import Wanted
 from graphmover.io.reading import Reading
 
@@ -25,7 +25,7 @@ Batches = Callable[[File, Unit, Reading, str | None], tuple[Wanted, Iterator[Any
 class UnitFormat(NamedTuple):
     """How files of one format are cut into units, and units read."""
 
-    cut: Callable[[File, int, int, Reading], tuple[list[Unit], Columns]]
+    cut: Callable[[File, int, int, Reading], Cut]
     batches: Batches
 
 
@@ -77,7 +77,7 @@ def cut_source(source: Any, options: Options, unit_rows: int) -> Source:
         raise FileNotFoundError(f"there is no file that matches {place}")
     ending = _ending(place, files)
 
-    def cut(number: int) -> tuple[list[Unit], Columns]:
+    def cut(number: int) -> Cut:
         file = place.file(files[number].path)
         bad = options.bad_graphs(None, [])
         how = options.reading(file, files[number].size, 1, bad)
@@ -85,11 +85,11 @@ def cut_source(source: Any, options: Options, unit_rows: int) -> Source:
 
     with ThreadPoolExecutor(_THREADS) as pool:
         cuts = list(pool.map(cut, range(len(files))))
-    units = [unit for units, _ in cuts for unit in units]
+    units = [unit for one in cuts for unit in one.units]
     if not units:
         raise ValueError(f"{place} holds no graphs")
     columns = merged(
-        [columns for _, columns in cuts],
+        [one.columns for one in cuts],
         [file.path for file in files],
         allow_missing=options.errors != "raise",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from graphmover.distributed.columns import Columns
 from graphmover.distributed.layout import Layout
 from graphmover.distributed.storage import File, Place
 from graphmover.io.limits import Limit
@@ -21,6 +22,13 @@ class Unit(NamedTuple):
     first: int  # rows, or lines, of the file before the unit
     rows: int  # graphs, of which some may be bad
     digest: str  # of the bytes, or of the footer of a Parquet file
+
+
+class Cut(NamedTuple):
+    """The units of one file, without their numbers, and the columns that its rows give."""
+
+    units: list[Unit]
+    columns: Columns
 
 
 class SourceFile(NamedTuple):

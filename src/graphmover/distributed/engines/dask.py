@@ -8,13 +8,16 @@ event, which precedes the news that the unit is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
+from graphmover._utils.messages import logger
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
+from graphmover.distributed.engines.sending import unpickler
 from graphmover.distributed.part import Footer
 from graphmover.distributed.running import Done
 from graphmover.io.chunks import library
@@ -64,6 +67,7 @@ class Dask:
         told: dict[int, Done] = {}  # by unit
         of_future: dict[Any, Work] = {}
         losses: dict[int, int] = {}
+        call = _call()
 
         def hear(event: tuple[float, Any]) -> None:
             footer, *rest = event[1]
@@ -72,7 +76,9 @@ class Dask:
         def submit(one: Work) -> Any:
             number = one[0].number
             future = self._client.submit(
-                _Call(task, one, topic),
+                call,
+                pickle.dumps((task, one)),
+                topic,
                 key=f"{topic}-unit-{number}-{losses.get(number, 0)}",
                 resources=self._resources,
                 pure=False,
@@ -80,6 +86,7 @@ class Dask:
             of_future[future] = one
             return future
 
+        self._tell_if_workers_are_lacking()
         self._client.subscribe_topic(topic, hear)
         try:
             first = map(submit, islice(waiting, _WINDOW))
@@ -102,6 +109,27 @@ class Dask:
                 self._client.unsubscribe_topic(topic)
                 self._client.cancel(list(of_future), force=True)
 
+    def _tell_if_workers_are_lacking(self) -> None:
+        """Say what the scheduler waits for without a word."""
+        try:
+            found = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        except TypeError:  # before distributed 2025.4, which tells of all workers
+            found = self._client.scheduler_info()["workers"].values()
+        needed = self._resources or {}
+        if any(
+            all(worker["resources"].get(name, 0) >= needed[name] for name in needed)
+            for worker in found
+        ):
+            return
+        cluster = f"the Dask cluster at {self._client.scheduler.address}"
+        if found:
+            options = ",".join(f"{name}={amount:g}" for name, amount in needed.items())
+            logger.info(
+                "%s has no worker started with --resources %s: waiting for one", cluster, options
+            )
+        else:
+            logger.info("%s has no workers: waiting for the first", cluster)
+
     def _is_lost(self, future: Any) -> bool:
         """Return whether a unit has lost too many workers for Dask; raise its error."""
         from distributed import KilledWorker
@@ -119,15 +147,15 @@ class Dask:
         raise error
 
 
-class _Call(NamedTuple):
-    """A unit and what to do with it: one object, so that Dask does not look into it."""
+def _call() -> Callable[[bytes, str], None]:
+    """Return what workers call with a pickled unit, and the topic to report to."""
+    unpickled = unpickler()
 
-    task: Runs
-    work: Work
-    topic: str
-
-    def __call__(self) -> None:
+    def call(content: bytes, topic: str) -> None:
         from distributed import get_worker
 
-        footer, *rest = self.task(*self.work)
-        get_worker().log_event(self.topic, [list(footer), *rest])
+        task, work = unpickled(content)
+        footer, *rest = task(*work)
+        get_worker().log_event(topic, [list(footer), *rest])
+
+    return call

@@ -7,13 +7,14 @@ Here the others go on, and a new process takes the place of the lost one.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
+
+from joblib import cpu_count
 
 from graphmover._utils.checks import require_integer
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
@@ -35,7 +36,7 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None:
             require_integer("workers", workers, least=1)
-        self._n_workers = workers or _n_cores()
+        self._n_workers = workers or cpu_count()
 
     def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
         """Yield units as they are committed, in any order."""
@@ -139,10 +140,3 @@ def _serve(orders: Connection, task: Runs) -> None:
             return
         except Exception:  # an error that cannot be sent
             orders.send(RuntimeError(f"unit {unit.number}: {answer!r}"[:1000]))
-
-
-def _n_cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from graphmover._utils.checks import require_integer
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
+from graphmover.distributed.engines.sending import unpickler
 from graphmover.distributed.running import Done
 from graphmover.io.chunks import library
 
@@ -42,13 +44,13 @@ class Ray:
         waiting = deque(work)
         losses: dict[int, int] = {}
         running: dict[Any, tuple[Any, Work]] = {}  # actor and unit of each result to come
-        sent = ray.put(task)  # once, and not with each actor
-        kind = ray.remote(num_cpus=1, num_gpus=self._num_gpus)(_Worker)
+        sent = ray.put(pickle.dumps(task))  # once, and not with each actor
+        kind = ray.remote(num_cpus=1, num_gpus=self._num_gpus)(_worker())
 
         def give(actor: Any) -> None:
             if waiting:
                 one = waiting.popleft()
-                running[actor.run.remote(*one)] = actor, one
+                running[actor.run.remote(pickle.dumps(one))] = actor, one
 
         actors = [kind.remote(sent) for _ in range(min(self._n_workers(), len(work)))]
         try:
@@ -87,12 +89,18 @@ class Ray:
         return max(1, int(there.get("CPU", 1)))
 
 
-class _Worker:
-    """An actor; its process loads the model with its first unit."""
+def _worker() -> type:
+    """Return the class of actors, whose processes load the model with their first unit."""
+    unpickled = unpickler()
 
-    def __init__(self, task: Runs) -> None:
-        self._task = task
+    class Worker:
+        def __init__(self, task: bytes) -> None:
+            self._content = task
+            self._task: Runs | None = None
 
-    def run(self, *work: Any) -> Done:
-        """Compute and commit a unit."""
-        return self._task(*work)
+        def run(self, work: bytes) -> Done:
+            """Compute and commit a unit."""
+            self._task = self._task or unpickled(self._content)
+            return self._task(*unpickled(work))
+
+    return Worker
