@@ -3,11 +3,15 @@
 import csv
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
+import commands
+import numpy as np
 import pytest
+from sklearn.base import clone
+
+import graphmover as gm
 
 pytestmark = pytest.mark.slow
 
@@ -26,9 +30,8 @@ TABLES = {
 
 
 def run(name, *options):
-    command = [sys.executable, "-W", "error", str(FOLDER / f"{name}.py"), *map(str, options)]
     environment = {**os.environ, "MPLBACKEND": "agg"}
-    answer = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    answer = commands.run(*options, script=FOLDER / f"{name}.py", env=environment)
     assert answer.returncode == 0, answer.stderr
 
 
@@ -65,6 +68,27 @@ def test_accuracies_have_all_columns_and_are_above_chance(results):
         assert float(found[name]["mean"]) > 0.6 > 0.4 > float(found["bag of nodes"]["mean"])
 
 
+def test_decorrelated_views_keep_their_shares_and_the_vectors_of_training_graphs():
+    sys.path.insert(0, str(FOLDER))
+    try:
+        from decorrelated import DecorrelatedViews
+    finally:
+        sys.path.remove(str(FOLDER))
+    graphs = gm.make_graph_families(40, random_state=0).graphs
+    for n_components in (16, 64):  # fewer and more than graphs
+        plain = gm.GraphVectorizer(n_components, random_state=0)
+        before = plain.fit_transform(graphs)
+        same = DecorrelatedViews(clone(plain), power=1.0, length=30.0).fit_transform(graphs)
+        np.testing.assert_allclose(same @ same.T, before @ before.T, atol=1e-6)
+        model = DecorrelatedViews(plain, power=0.0, floor=0.0)
+        rows = model.fit_transform(graphs)
+        np.testing.assert_allclose(model.transform(graphs), rows, atol=1e-6)
+        assert np.sqrt((rows**2).sum(axis=1).mean()) == pytest.approx(10.0)
+        # Without a floor and with the power 0, the directions of one view are equally long.
+        of_labels = (rows**2).sum(axis=0)[: model._directions[0].shape[1]]
+        assert of_labels.max() == pytest.approx(of_labels.min(), rel=1e-4)
+
+
 def test_the_kernels_error_falls_and_stays_below_the_bound(results):
     found = sorted(rows(results, "convergence"), key=lambda row: int(row["R"]))
     errors = [float(row["sup_error"]) for row in found]
@@ -96,8 +120,12 @@ def test_the_readme_counts_what_the_page_counts():
     numbers = r"Cells of RGE: (\d+). Run: (\d+). Within: (\d+); with.* run: (\d+)\."
     counts = re.search(numbers, page).groups()
     readme = " ".join((FOLDER.parent / "README.md").read_text().split())
-    sentence = r"the paper's (\d+) accuracies of RGE, (\d+) were .*?: (\d+) are .*? and (\d+) with"
-    assert re.search(sentence, readme).groups() == counts
+    words = (
+        r"reports (\d+) accuracies of RGE. All (\d+) were .*?\. (\d+) of them .*? this to (\d+)\."
+    )
+    assert re.search(words, readme).groups() == counts
+    both = re.search(r"(\d+) cells were run with both", page)[1]
+    assert f"tried in {both} cases" in readme
 
 
 def test_finished_rivals_are_not_run_again(results):

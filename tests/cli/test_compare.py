@@ -1,23 +1,17 @@
 """``graphmover compare`` as a user runs it."""
 
 import json
-import subprocess
 import sys
 import warnings
 
 import pytest
+from commands import run
 from real_data import real_dataset
 
 import graphmover as gm
 from graphmover.cli import main
 
 pytestmark = pytest.mark.slow
-
-COMMAND = [sys.executable, "-m", "graphmover", "compare"]
-
-
-def run(*arguments):
-    return subprocess.run([*COMMAND, *arguments], check=False, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -44,14 +38,23 @@ def mutag():
 
 def test_a_table_a_picture_and_a_verdict_and_again_from_the_checkpoint(mutag, tmp_path):
     figure, checkpoint = tmp_path / "figure.png", tmp_path / "folds.checkpoint"
-    arguments = [mutag, "--folds", "3", "--figure", str(figure), "--checkpoint", str(checkpoint)]
+    arguments = [
+        "compare",
+        mutag,
+        "--folds",
+        "3",
+        "--figure",
+        str(figure),
+        "--checkpoint",
+        str(checkpoint),
+    ]
     arguments += ["--jobs", "1", "--methods", "WL-ST", "--methods", "bag of nodes"]
     arguments += ["--methods", "WWL+attributes"]
     answer = run(*arguments)
     assert answer.returncode == 0, answer.stderr
-    assert "WL-ST: measuring one fold" in answer.stderr
+    assert "1 of 2, WL-ST: measuring one fold, then cross-validating" in answer.stderr
     lines = answer.stdout.splitlines()
-    assert lines[3].split()[:2] == ["method", "accuracy"]
+    assert lines[4].split()[:2] == ["method", "accuracy"]
     assert any("is best" in line for line in lines)
     assert "Left out: WWL+attributes, which needs node attributes." in lines
     assert figure.read_bytes().startswith(b"\x89PNG")
@@ -88,7 +91,9 @@ def test_a_collection_without_target(tmp_path, complaint):
     gm.write_graphs(gm.make_graph_families(12, random_state=0).graphs, file)
     code, shown = complaint(str(file))
     assert code == 1
-    assert "has no target, expected a class or value for each graph" in shown
+    assert (
+        "has no target: name the column of a class or value per graph by --target-column" in shown
+    )
 
 
 def test_no_method_left(mutag, complaint):

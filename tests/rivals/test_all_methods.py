@@ -9,7 +9,14 @@ from graph_zoo import cycle, path, star
 import graphmover as gm
 from graphmover.evaluation import EvaluationMethod, evaluate
 from graphmover.rivals.catalogue import RIVALS, known_rivals
-from graphmover.rivals.compare import QUICK, USUAL, chosen_methods, verdict
+from graphmover.rivals.compare import (
+    QUICK,
+    USUAL,
+    Comparison,
+    chosen_methods,
+    draw,
+    verdict,
+)
 
 
 def stars_and_cycles(**columns):
@@ -111,3 +118,16 @@ def test_a_cheaper_method_within_a_standard_error_is_named():
     )
     assert verdict([best, near, far], "accuracy") == expected
     assert verdict([], "accuracy") == "No method finished."
+    fast = row("fast", 0.9, 0.004, 0.0, 0.01)
+    assert verdict([best, fast], "accuracy").endswith("and 2,500 times as fast.")
+
+
+def test_the_picture_has_what_was_scored_and_timed(tmp_path):
+    rows = [row("slow", 0.9, 10.0), row("GraphVectorizer", 0.8, 1.0), row("worse", 0.7, 2.0)]
+    rows += [row("majority class", 0.5, None), row("failed", None, 1.0)]
+    draw(Comparison(rows, {}, "accuracy", ""), tmp_path / "figure.svg")
+    drawn = (tmp_path / "figure.svg").read_text()
+    assert all(f"<!-- {name} -->" in drawn for name in ("slow", "GraphVectorizer", "worse"))
+    assert "majority" not in drawn
+    assert "failed" not in drawn
+    draw(Comparison([], {}, "r2", ""), tmp_path / "empty.svg")

@@ -22,6 +22,7 @@ TRANSFORMERS = {
     "Feather": {"n_points": 3},
     "GrakelKernel": {"name": "WL-ST"},
     "Graph2Vec": {"n_components": 4, "epochs": 1},
+    "Graphlets": {},
     "LocalTopologicalProfile": {"n_bins": 4},
     "MorganFingerprint": {"n_bits": 32},
     "NetLSD": {"n_times": 4},

@@ -1,6 +1,7 @@
 """Features that count, beside counts made by hand."""
 
 from collections import Counter
+from itertools import combinations
 
 import naive
 import numpy as np
@@ -12,6 +13,7 @@ import graphmover as gm
 from graphmover.evaluation import vertex_histograms
 from graphmover.rivals import (
     BagOfWLLabels,
+    Graphlets,
     NodeAssignment,
     ShortestPaths,
     VertexHistogram,
@@ -48,6 +50,26 @@ def test_histogram_intersection_is_the_optimal_assignment(iterations):
             equal = (x[:, None] == y).sum(axis=2)
             rows, columns = linear_sum_assignment(equal, maximize=True)
             assert kernel[i, j] == equal[rows, columns].sum()
+
+
+def test_graphlets_beside_a_look_at_all_threes():
+    graphs = gm.as_graph_batch(random_graphs(2))
+    counts = []
+    for graph in graphs:
+        edges = {frozenset(edge) for edge in graph.edges.tolist()}
+        labels, found = graph.node_labels.tolist(), Counter()
+        for three in combinations(range(graph.n_nodes), 3):
+            own = [pair for pair in map(frozenset, combinations(three, 2)) if pair in edges]
+            if len(own) == 3:
+                found["triangle", *sorted(labels[v] for v in three)] += 1
+            elif len(own) == 2:
+                [middle] = own[0] & own[1]
+                ends = sorted(labels[v] for v in three if v != middle)
+                found["path", labels[middle], *ends] += 1
+        counts.append(found)
+    assert {"path", "triangle"} == {kind for found in counts for kind, *_ in found}
+    expected = [[sum(a[code] * b[code] for code in a) for b in counts] for a in counts]
+    assert Graphlets().kernel(graphs).tolist() == expected
 
 
 def test_shortest_paths_beside_a_plain_count():

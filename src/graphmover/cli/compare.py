@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover.cli.command import Result
-from graphmover.cli.options import Jobs, Seed, Source, reads_graphs
+from graphmover.cli.options import NO_TARGET, Jobs, Seed, Source, reads_graphs
 
 if TYPE_CHECKING:
     from graphmover.rivals.compare import Comparison
@@ -53,8 +53,8 @@ def compare(
     """Compare methods on a collection: how well each predicts the target, and what it costs.
 
     Methods that fit what the graphs carry are cross-validated on the same folds, each with its own
-    choices made on the training set. Seconds and memory are those of one fold in a process of its
-    own. It says when a cheaper method is as good as the best, within a standard error.
+    choices made on the training set. Processor seconds and memory are those of one fold, in its own
+    process. It says when a cheaper method is as good as the best, within a standard error.
     """
     from graphmover.datasets import read_graphs
     from graphmover.evaluation.target import TASKS
@@ -74,7 +74,7 @@ def compare(
         raise typer.BadParameter(f"{figure} does not end in {known}", param_hint="--figure")
     data = read_graphs(source, **reading)
     if data.target is None:
-        raise ValueError(f"{data.name} has no target, expected a class or value for each graph")
+        raise ValueError(NO_TARGET.format(data.name))
     folds = folds or (5 if quick else 10)
     found = compare_methods(
         data.graphs,
@@ -93,8 +93,12 @@ def compare(
         draw(found, figure)
 
     def show() -> None:
-        print(f"{data}; {repeats} x {folds}-fold cross-validation; +- is the standard deviation")
-        print("of folds, or of the means of repetitions\n" if repeats > 1 else "of folds\n")
+        deviation = "the means of repetitions" if repeats > 1 else "folds"
+        print(f"{data}; {repeats} x {folds}-fold cross-validation.")
+        print(
+            f"+- is the standard deviation of {deviation}, or the standard error of a difference;"
+        )
+        print("s are processor seconds, and MB the memory, of one fold.\n")
         _print_table(found)
         print(f"\n{found.verdict}")
         for name, reason in found.left_out.items():
@@ -112,13 +116,13 @@ def _print_table(found: Comparison) -> None:
         if row["mean"] is None:
             print(f"{name}   {row['note']}")
             continue
-        scale = 100 if found.metric == "accuracy" else 1
-        score = f"{scale * row['mean']:6.2f} +- {scale * (row['std'] or 0.0):5.2f}"
+        scale, digits = (100, 2) if found.metric == "accuracy" else (1, 3)
+        score = f"{scale * row['mean']:6.{digits}f} +- {scale * (row['std'] or 0.0):5.{digits}f}"
         behind = ""
         if row["behind"] is not None:
-            behind = f"{scale * row['behind']:5.2f}"
+            behind = f"{scale * row['behind']:5.{digits}f}"
             if row["standard_error"] is not None:
-                behind += f" +- {scale * row['standard_error']:5.2f}"
+                behind += f" +- {scale * row['standard_error']:5.{digits}f}"
         times = [row["fit_seconds"], row["transform_seconds"]]
         cells = "  ".join(f"{'-' if t is None else f'{t:.3g}':>7}" for t in times)
         memory = "-" if row["peak_mb"] is None else f"{row['peak_mb']:.0f}"

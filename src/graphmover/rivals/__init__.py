@@ -17,6 +17,7 @@ _HOME = {
     "GINClassifier": "neural.gin",
     "GrakelKernel": "grakel_kernel",
     "Graph2Vec": "graph2vec",
+    "Graphlets": "graphlets",
     "LocalTopologicalProfile": "local_profile",
     "MorganFingerprint": "fingerprints",
     "NetLSD": "heat_trace",

@@ -14,8 +14,8 @@ from graphmover._utils.segments import segment_numbers
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.nodes.embed import NodeRecipe
 from graphmover.nodes.labels import label_codes
+from graphmover.nodes.recipe import NodeRecipe
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,21 +30,22 @@ class OfGraphs(BaseEstimator):
         return tags
 
 
-class GraphFeatures(TransformerMixin, OfGraphs, ABC):
-    """Features that need no training: a subclass needs `_rows`."""
+class GraphTransformer(TransformerMixin, OfGraphs, ABC):
+    """Graphs in, rows out: a subclass needs `_learn`, which sets ``n_features_``, and `_rows`."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Count the features; there is nothing else to learn.
+        """Learn what rows depend on from the training graphs.
 
         Parameters
         ----------
         X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
+        y : array-like, optional
+            Classes or values, which few methods use.
         """
-        self.n_features_ = self._rows(as_graph_batch(X)[:1]).shape[1]
+        self._learn(as_graph_batch(X), y)
         return self
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Any) -> Any:
         """Return a row per graph.
 
         Parameters
@@ -53,13 +54,12 @@ class GraphFeatures(TransformerMixin, OfGraphs, ABC):
 
         Returns
         -------
-        ndarray of shape (len(X), n_features)
+        ndarray of shape (len(X), n_features_)
         """
         check_is_fitted(self)
         batch = graphs_to_transform(X)
         rows = self._rows(batch) if len(batch) else np.zeros((0, self.n_features_))
-        framed: Floats = with_index(rows, batch, self)
-        return framed
+        return with_index(rows, batch, self)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns."""
@@ -67,52 +67,26 @@ class GraphFeatures(TransformerMixin, OfGraphs, ABC):
         name = type(self).__name__.lower()
         return np.array([f"{name}{number}" for number in range(self.n_features_)], dtype=object)
 
+    n_features_: int
+
     @abstractmethod
-    def _rows(self, batch: GraphBatch) -> Floats:
-        """Return the features of the graphs of a batch."""
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
+        """Learn from the training graphs, and set ``n_features_``."""
+
+    @abstractmethod
+    def _rows(self, batch: GraphBatch) -> Any:
+        """Return the rows of the graphs of a batch, at least one."""
 
 
-class GraphKernel(TransformerMixin, OfGraphs, ABC):
-    """A kernel as a transformer: columns are its values with the training graphs.
+class GraphFeatures(GraphTransformer):
+    """Features that need no training: a subclass needs `_rows`."""
 
-    A subclass needs `_prepared`, what graphs have to be turned into, and `_between`.
-    """
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
+        self.n_features_ = self._rows(batch[:1]).shape[1]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Prepare the training graphs.
 
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-        """
-        batch = as_graph_batch(X)
-        self.n_features_ = len(batch)
-        self._learn(batch)
-        self.prepared_ = self._prepared(batch)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
-        """Return the kernel between the training graphs."""
-        self.fit(X)
-        return self._between(self.prepared_, self.prepared_)
-
-    def transform(self, X: Any) -> Floats:
-        """Return the kernel between graphs and the training graphs.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), number of training graphs)
-        """
-        check_is_fitted(self)
-        batch = graphs_to_transform(X)
-        if not len(batch):
-            return np.zeros((0, self.n_features_))
-        return self._between(self._prepared(batch), self.prepared_)
+class KernelTransformer(GraphTransformer):
+    """A kernel as a transformer: columns are its values with the training graphs."""
 
     def kernel(self, X: Any) -> Floats:
         """Return the symmetric kernel between all graphs; this estimator is not fitted.
@@ -125,10 +99,30 @@ class GraphKernel(TransformerMixin, OfGraphs, ABC):
         -------
         ndarray of shape (len(X), len(X))
         """
-        matrix: Floats = clone(self).fit_transform(X)
-        return matrix
+        return np.asarray(clone(self).fit_transform(X), np.float64)
 
-    def _learn(self, batch: GraphBatch) -> None:
+
+class GraphKernel(KernelTransformer):
+    """A kernel that compares any two graphs by itself.
+
+    A subclass needs `_prepared`, what graphs have to be turned into, and `_between`.
+    """
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Return the kernel between the training graphs, each pair computed once."""
+        batch = as_graph_batch(X)
+        self._learn(batch, y)
+        return with_index(self._between(self.prepared_, self.prepared_), batch, self)
+
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
+        self.n_features_ = len(batch)
+        self._learn_preparation(batch)
+        self.prepared_ = self._prepared(batch)
+
+    def _rows(self, batch: GraphBatch) -> Floats:
+        return self._between(self._prepared(batch), self.prepared_)
+
+    def _learn_preparation(self, batch: GraphBatch) -> None:
         """Learn what preparing graphs depends on; most kernels learn nothing."""
 
     @abstractmethod

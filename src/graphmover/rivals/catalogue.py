@@ -18,6 +18,7 @@ from graphmover.rivals.deep_graph_kernel import DeepGraphKernel
 from graphmover.rivals.feather import Feather
 from graphmover.rivals.grakel_kernel import GrakelKernel
 from graphmover.rivals.graph2vec import Graph2Vec
+from graphmover.rivals.graphlets import Graphlets
 from graphmover.rivals.heat_trace import NetLSD
 from graphmover.rivals.local_profile import LocalTopologicalProfile
 from graphmover.rivals.templates import TemplateDistances
@@ -81,7 +82,8 @@ class Rival:
         if self.kind == "kernel":
             return KernelGrid(self.name, self.build(), self.grid, normalise=self.normalise)
         estimator = self.measurable(regression=regression)
-        return SklearnEstimator(self.name, estimator, regression=regression)
+        grid = self.grid if self.kind == "features" else None
+        return SklearnEstimator(self.name, estimator, regression=regression, grid=grid)
 
     def measurable(self, *, regression: bool = False) -> Any:
         """Return the estimator whose fit and transform are timed; None if there is none."""
@@ -191,6 +193,13 @@ _OURS: list[Rival] = [
         needs=("node labels",),
     ),
     Rival(
+        "GL+labels",
+        Graphlets,
+        "kernel",
+        "Shervashidze et al. 2011",
+        needs=("node labels",),
+    ),
+    Rival(
         "LTP",
         lambda regression=False: _with_forest(LocalTopologicalProfile(), regression=regression),
         "model",
@@ -274,7 +283,13 @@ _OF_LIBRARIES: list[Rival] = [
         library=("netlsd",),
     ),
     Rival(
-        "graph2vec", Graph2Vec, "features", "Narayanan et al. 2017", "gensim", library=("gensim",)
+        "graph2vec",
+        Graph2Vec,
+        "features",
+        "Narayanan et al. 2017",
+        "gensim",
+        grid={"sample": (0.0, 1e-3)},
+        library=("gensim",),
     ),
     Rival(
         "DGK",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphmover import __version__
-from graphmover._utils.messages import logger
+from graphmover._utils.messages import tell
 from graphmover.drawing.figures import new_figure
 from graphmover.evaluation import evaluate
 from graphmover.evaluation.checkpoint import Checkpoint
@@ -133,19 +133,23 @@ def compare(
     costs = _Costs(graphs, target, checkpoint)
     rows, folds = [], {}
     metric = "r2" if regression else "accuracy"
-    for rival in rivals:
+    for number, rival in enumerate(rivals, 1):
+        method = rival.method(graphs, regression=regression)
+        step = "" if costs.are_known(rival) else "measuring one fold, then "
+        what = "%d of %d, %s: %scross-validating"
+        tell(what, number, len(rivals), method.name, step, shown=progress)
         cost = costs.of(rival, regression=regression)
-        row: dict[str, Any] = {"method": rival.name, "mean": None, "std": None}
+        row: dict[str, Any] = {"method": method.name, "mean": None, "std": None}
         row |= cost._asdict() | {"behind": None, "standard_error": None}
         row["note"] = row.pop("failure")
         rows.append(row)
         if cost.failure:
-            logger.info("%s: %s", rival.name, cost.failure)
+            tell("%s: %s", method.name, cost.failure, shown=progress)
             continue
         result = evaluate(
             graphs,
             y,
-            [rival.method(graphs, regression=regression)],
+            [method],
             task=task,
             n_folds=n_folds,
             n_repeats=n_repeats,
@@ -157,7 +161,7 @@ def compare(
         [summary] = result.summary()
         deviation = summary["fold_std"] if summary["std"] is None else summary["std"]
         row |= {"mean": summary["mean"], "std": deviation}
-        folds[rival.name] = result.folds
+        folds[method.name] = result.folds
     rows.sort(key=lambda row: -np.inf if row["mean"] is None else -row["mean"])
     rows.sort(key=lambda row: row["mean"] is None)
     scored = [row for row in rows if row["mean"] is not None]
@@ -169,7 +173,7 @@ def compare(
 
 
 def seconds_of(row: Mapping[str, Any]) -> float | None:
-    """Return the seconds of a fold: fit and transform."""
+    """Return the processor seconds of a fold: fit and transform."""
     if row["fit_seconds"] is None:
         return None
     return float(row["fit_seconds"] + row["transform_seconds"])
@@ -196,7 +200,8 @@ def verdict(scored: Sequence[Mapping[str, Any]], metric: str) -> str:
     if metric == "accuracy":
         behind = f"{100 * row['behind']:.1f} +- {100 * row['standard_error']:.1f} points behind"
     share = (time or 0.0) / max(seconds_of(row) or 0.0, 1e-9)
-    return f"{text} {row['method']} is as good ({behind}) and {share:.3g} times as fast."
+    times = f"{share:,.0f}" if share >= 10 else f"{share:.1f}"
+    return f"{text} {row['method']} is as good ({behind}) and {times} times as fast."
 
 
 class _Costs:
@@ -211,9 +216,15 @@ class _Costs:
         path = None if checkpoint is None else Path(f"{os.fspath(checkpoint)}.costs")
         self._kept = Checkpoint(path, {"graphs": content.digest(), "version": __version__})
 
+    def are_known(self, rival: Rival) -> bool:
+        """Tell whether there is nothing to measure, or nothing left to."""
+        return rival.measurable() is None or rival.name in self._kept
+
     def of(self, rival: Rival, *, regression: bool) -> Cost:
+        """Return what was measured, or measure it."""
+        if rival.measurable() is None:
+            return Cost(None, None, None, None)
         if rival.name not in self._kept:
-            logger.info("%s: measuring one fold", rival.name)
             measured = cost_of(
                 rival.name,
                 self._graphs,
@@ -235,25 +246,44 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     path : path
         Its ending says the format: .png, .svg, .pdf.
     """
+    percent = 100 if comparison.metric == "accuracy" else 1
+    points = [
+        (seconds, percent * row["mean"], row["method"])
+        for row in comparison.rows
+        if row["mean"] is not None and (seconds := seconds_of(row))
+    ]
     figure = new_figure(6.4, 4.4)
     axes = figure.subplots()
-    percent = 100 if comparison.metric == "accuracy" else 1
-    for row in comparison.rows:
-        seconds = seconds_of(row)
-        if row["mean"] is None or not seconds:
-            continue
-        colour = "tab:red" if row["method"] == REFERENCE else "0.35"
-        axes.plot(seconds, percent * row["mean"], "o", color=colour)
+    axes.set_xscale("log")
+    axes.margins(x=0.08, y=0.1)
+    front = np.array(_front(points)).reshape(-1, 2)
+    axes.step(front[:, 0], front[:, 1], where="post", color="0.8", linewidth=1, zorder=0)
+    middle = np.median([seconds for seconds, *_ in points]) if points else 0.0
+    for seconds, score, name in points:
+        colour = "tab:red" if name == REFERENCE else "0.35"
+        axes.plot(seconds, score, "o", color=colour)
+        # Towards the middle, so that no name leaves the figure.
+        left = seconds > middle
         axes.annotate(
-            row["method"],
-            (seconds, percent * row["mean"]),
-            xytext=(4, 3),
+            name,
+            (seconds, score),
+            xytext=(-4 if left else 4, 4),
             textcoords="offset points",
             fontsize=8,
             color=colour,
+            ha="right" if left else "left",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
-    axes.set_xscale("log")
-    axes.set_xlabel("seconds of one fold (fit and transform)")
+    axes.set_xlabel("processor seconds of one fold; grey: the best within a time")
     axes.set_ylabel("accuracy (%)" if percent == 100 else "R2")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
+
+
+def _front(points: Sequence[tuple[float, float, str]]) -> list[tuple[float, float]]:
+    """Return the points that no other beats in both seconds and score, the fastest first."""
+    front: list[tuple[float, float]] = []
+    for seconds, score, _ in sorted(points, key=lambda point: (point[0], -point[1])):
+        if not front or score > front[-1][1]:
+            front.append((seconds, score))
+    return front

@@ -6,18 +6,18 @@ in the graphs, and a linear machine on the rows is a kernel machine.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from abc import abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.hashing import GOLDEN, mix64
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.rivals.base import Floats, Ints, OfGraphs
+from graphmover.rivals.base import Floats, Ints, KernelTransformer
 
 
 class Entries(NamedTuple):
@@ -28,26 +28,19 @@ class Entries(NamedTuple):
     counts: Ints
 
 
-class GraphCounts(TransformerMixin, OfGraphs, ABC):
-    """A sparse row of counts per graph: a subclass needs `_entries`."""
+class GraphCounts(KernelTransformer):
+    """A sparse row of counts per graph: a subclass needs `_entries`.
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which codes there are: a column for each code of the training graphs.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-        """
-        self.codes_ = np.unique(self._entries(as_graph_batch(X)).codes)
-        return self
+    There is a column for each code of the training graphs; other codes are not counted.
+    """
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the codes and count them, in one pass."""
         batch = as_graph_batch(X)
         entries = self._entries(batch)
         self.codes_, columns = np.unique(entries.codes, return_inverse=True)
-        return _counted(entries, columns, (len(batch), len(self.codes_)))
+        self.n_features_ = len(self.codes_)
+        return _counted(entries, columns, (len(batch), self.n_features_))
 
     def transform(self, X: Any) -> Any:
         """Count the codes that `fit` has seen; others have no column.
@@ -61,16 +54,10 @@ class GraphCounts(TransformerMixin, OfGraphs, ABC):
         scipy.sparse.csr_array of shape (len(X), number of codes)
         """
         check_is_fitted(self)
-        batch = graphs_to_transform(X)
-        entries = self._entries(batch)
-        columns = np.searchsorted(self.codes_, entries.codes)
-        columns = np.minimum(columns, max(len(self.codes_) - 1, 0))
-        known = self.codes_[columns] == entries.codes if len(self.codes_) else columns < 0
-        kept = Entries(*(part[known] for part in entries))
-        return _counted(kept, columns[known], (len(batch), len(self.codes_)))
+        return self._rows(graphs_to_transform(X))
 
     def kernel(self, X: Any) -> Floats:
-        """Return the inner products of the counts of all graphs; nothing is fitted.
+        """Return the inner products of the counts of all graphs; this estimator is not fitted.
 
         Parameters
         ----------
@@ -80,10 +67,7 @@ class GraphCounts(TransformerMixin, OfGraphs, ABC):
         -------
         ndarray of shape (len(X), len(X))
         """
-        batch = as_graph_batch(X)
-        entries = self._entries(batch)
-        codes, columns = np.unique(entries.codes, return_inverse=True)
-        counts = _counted(entries, columns, (len(batch), len(codes)))
+        counts = clone(self).fit_transform(X)
         products: Floats = (counts @ counts.T).toarray()
         return products
 
@@ -94,6 +78,18 @@ class GraphCounts(TransformerMixin, OfGraphs, ABC):
         codes = self.codes_.view(np.uint64)
         return np.array([f"{name}_{int(code):016x}" for code in codes], dtype=object)
 
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
+        self.codes_ = np.unique(self._entries(batch).codes)
+        self.n_features_ = len(self.codes_)
+
+    def _rows(self, batch: GraphBatch) -> Any:
+        entries = self._entries(batch)
+        columns = np.searchsorted(self.codes_, entries.codes)
+        columns = np.minimum(columns, max(self.n_features_ - 1, 0))
+        known = self.codes_[columns] == entries.codes if self.n_features_ else columns < 0
+        kept = Entries(*(part[known] for part in entries))
+        return _counted(kept, columns[known], (len(batch), self.n_features_))
+
     @abstractmethod
     def _entries(self, batch: GraphBatch) -> Entries:
         """Count the codes of each graph."""
@@ -103,7 +99,7 @@ def mixed(*parts: Any) -> Ints:
     """Return one 64-bit code for several integers: the order of the parts counts."""
     code = np.zeros(1, np.uint64)
     for part in parts:
-        numbers = np.asarray(part, np.int64).view(np.uint64)
+        numbers = np.atleast_1d(np.asarray(part, np.int64)).view(np.uint64)
         code = mix64(code * np.uint64(3) + mix64(numbers + GOLDEN) + GOLDEN)
     return code.view(np.int64)
 

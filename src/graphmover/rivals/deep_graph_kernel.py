@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.rivals.base import Floats, OfGraphs
+from graphmover.rivals.base import Floats, GraphTransformer
 from graphmover.rivals.graph2vec import documents_of
 from graphmover.rivals.optional import optional
 from graphmover.rivals.weisfeiler_lehman import BagOfWLLabels
 
 
-class DeepGraphKernel(TransformerMixin, OfGraphs):
+class DeepGraphKernel(GraphTransformer):
     """Weisfeiler-Lehman labels counted, where similar labels count as partly the same.
 
     With the counts P of labels and the unit vectors V that word2vec gives the labels, the kernel
@@ -59,21 +56,14 @@ class DeepGraphKernel(TransformerMixin, OfGraphs):
         self.epochs = epochs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the vectors of the labels.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-        """
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
         word2vec = optional("gensim.models.word2vec", "DeepGraphKernel").Word2Vec
-        batch = as_graph_batch(X)
+        self.n_features_ = self.n_components
         self.bag_ = BagOfWLLabels(self.iterations).fit(batch)
         words = [f"{word:x}" for word in self.bag_.codes_.view(np.uint64).tolist()]
         if len(words) < 2:  # gensim never returns from training a single word
             self.vectors_ = np.eye(len(words), self.n_components)
-            return self
+            return
         model = word2vec(
             _sentences(batch, self.iterations),
             vector_size=self.n_components,
@@ -89,21 +79,9 @@ class DeepGraphKernel(TransformerMixin, OfGraphs):
         vectors = np.array([model.wv[word] for word in words], np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         self.vectors_ = vectors / np.where(lengths > 0, lengths, 1.0)
-        return self
 
-    def transform(self, X: Any) -> Floats:
-        """Return the sums of the vectors of the labels in each graph, known ones alone.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), n_components)
-        """
-        check_is_fitted(self)
-        rows: Floats = self.bag_.transform(graphs_to_transform(X)) @ self.vectors_
+    def _rows(self, batch: GraphBatch) -> Floats:
+        rows: Floats = self.bag_.transform(batch) @ self.vectors_
         return rows
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
+from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
+from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.labels import label_codes
-from graphmover.rivals.base import Floats, OfGraphs, graph_adjacency
+from graphmover.rivals.base import Floats, KernelTransformer, graph_adjacency
 from graphmover.rivals.optional import optional
 
 #: Those that start from labels, if only from one for all nodes.
 _REFINE = ("WL-ST", "WL-SP", "WL-OA")
 
 
-class GrakelKernel(TransformerMixin, OfGraphs):
+class GrakelKernel(KernelTransformer):
     """A kernel of GraKeL as a transformer: columns are its values with the training graphs.
 
     Parameters
@@ -76,54 +75,21 @@ class GrakelKernel(TransformerMixin, OfGraphs):
         self.n_dimensions = n_dimensions
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Let GraKeL prepare the training graphs.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-        """
-        self._start(as_graph_batch(X), "fit")
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return the kernel between the training graphs."""
-        return np.asarray(self._start(as_graph_batch(X), "fit_transform"), np.float64)
+        batch = as_graph_batch(X)
+        matrix = np.asarray(self._started(batch, "fit_transform"), np.float64)
+        return with_index(matrix, batch, self)
 
-    def transform(self, X: Any) -> Floats:
-        """Return the kernel between graphs and the training graphs.
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
+        self._started(batch, "fit")
 
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), number of training graphs)
-        """
-        check_is_fitted(self)
-        batch = graphs_to_transform(X)
-        if not len(batch):
-            return np.zeros((0, self.n_features_))
+    def _rows(self, batch: GraphBatch) -> Floats:
         graphs = _as_grakel(batch, self._labels(batch), self.name)
         return np.asarray(self.kernel_.transform(graphs), np.float64)
 
-    def kernel(self, X: Any) -> Floats:
-        """Return the kernel between all graphs; this estimator is not fitted.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), len(X))
-        """
-        matrix: Floats = clone(self).fit_transform(X)
-        return matrix
-
-    def _start(self, batch: GraphBatch, step: str) -> Any:
+    def _started(self, batch: GraphBatch, step: str) -> Any:
+        """Return what the first step of GraKeL's kernel returns."""
         if self.name not in _KERNELS:
             raise ValueError(f"name must be one of {', '.join(_KERNELS)}, got {self.name!r}")
         kernels = optional("grakel.kernels", f"GrakelKernel({self.name!r})")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import zlib
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.rivals.base import Floats, OfGraphs
+from graphmover.rivals.base import Floats, GraphTransformer
 from graphmover.rivals.optional import optional
 from graphmover.rivals.weisfeiler_lehman import wl_words
 
 
-class Graph2Vec(TransformerMixin, OfGraphs):
+class Graph2Vec(GraphTransformer):
     """A vector per graph that predicts the Weisfeiler-Lehman labels in it (PV-DBOW).
 
     All vectors, those of the training graphs too, are inferred with the words' vectors fixed.
@@ -35,6 +32,9 @@ class Graph2Vec(TransformerMixin, OfGraphs):
         The rate that training starts with.
     min_count : int
         Words that occur less often in the training graphs are ignored.
+    sample : float
+        Words that are a larger share of all words are thinned out at random; 0 keeps all. Few
+        labels are many of the words here, so that thinning out can leave little.
     random_state : int or None
         The seed; None takes 0.
 
@@ -55,6 +55,7 @@ class Graph2Vec(TransformerMixin, OfGraphs):
         epochs: int = 50,
         learning_rate: float = 0.025,
         min_count: int = 5,
+        sample: float = 0.0,
         random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -62,18 +63,12 @@ class Graph2Vec(TransformerMixin, OfGraphs):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.min_count = min_count
+        self.sample = sample
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the vectors.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-        """
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
         doc2vec = optional("gensim.models.doc2vec", "Graph2Vec")
-        documents = documents_of(as_graph_batch(X), self.iterations)
+        documents = documents_of(batch, self.iterations)
         self.model_ = doc2vec.Doc2Vec(
             [doc2vec.TaggedDocument(words, [number]) for number, words in enumerate(documents)],
             vector_size=self.n_components,
@@ -81,28 +76,16 @@ class Graph2Vec(TransformerMixin, OfGraphs):
             window=0,
             negative=5,
             min_count=min(self.min_count, _most_frequent(documents)),
-            sample=0,  # a vocabulary of few, frequent words must not be thinned out
+            sample=self.sample,
             epochs=self.epochs,
             alpha=self.learning_rate,
             workers=1,
             seed=self.random_state or 0,
             hashfxn=_stable_hash,
         )
-        return self
+        self.n_features_ = self.n_components
 
-    def transform(self, X: Any) -> Floats:
-        """Infer the vectors of graphs.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), n_components)
-        """
-        check_is_fitted(self)
-        batch = graphs_to_transform(X)
+    def _rows(self, batch: GraphBatch) -> Floats:
         rows = np.zeros((len(batch), self.n_components))
         for number, words in enumerate(documents_of(batch, self.iterations)):
             # From the same state each time: a row must not depend on the graphs before it.

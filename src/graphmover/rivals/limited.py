@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import resource
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -84,20 +84,25 @@ def _call(connection: Any, function: Callable[..., Any], arguments: tuple[Any, .
     connection.close()
 
 
-def _peak_mb() -> float:
-    """Return the most memory that this process has had."""
+def _peak_mb() -> float | None:
+    """Return the most memory that this process has had, or None on Windows, which does not tell."""
     try:  # getrusage would count what the process had before it became this one
-        status = Path("/proc/self/status").read_text()
+        status = Path("/proc/self/status").read_text(encoding="ascii")
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
     except (OSError, IndexError, ValueError):
-        unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+        pass
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def _memory_mb(process: int | None) -> float:
     """Return the resident memory of a process; 0 where it cannot be read."""
     try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+        pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):
         return 0.0
-    return pages * resource.getpagesize() / 1e6
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -5,13 +5,12 @@ It extends the Local Degree Profile (Cai and Wang 2018) by three numbers of each
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch
-from graphmover.rivals.base import Floats, GraphFeatures, Ints, adjacency, graph_of_node
+from graphmover.rivals.base import Floats, GraphTransformer, Ints, adjacency, graph_of_node
 from graphmover.rivals.betweenness import edge_betweenness
 
 #: Of each node: the degree, and the smallest, largest and mean degree of its neighbours and their
@@ -20,7 +19,7 @@ from graphmover.rivals.betweenness import edge_betweenness
 _OF_NODES, _OF_EDGES = 5, 3
 
 
-class LocalTopologicalProfile(GraphFeatures):
+class LocalTopologicalProfile(GraphTransformer):
     """Histograms over a graph of what is near its nodes and edges.
 
     Of nodes: the degree, and the minimum, maximum, mean and standard deviation of the neighbours'
@@ -47,20 +46,11 @@ class LocalTopologicalProfile(GraphFeatures):
         self.n_bins = n_bins
         self.logarithmic = logarithmic
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the ranges of the histograms.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-        """
-        batch = as_graph_batch(X)
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
         values = [*self._of_nodes(batch).T, *_of_edges(batch).T]
         ends = [(v.min(), v.max()) if len(v) else (0.0, 0.0) for v in values]
         self.ranges_ = np.array([(a, b if b > a else a + 1) for a, b in ends])
         self.n_features_ = self.n_bins * len(values)
-        return self
 
     def _rows(self, batch: GraphBatch) -> Floats:
         nodes, edges = graph_of_node(batch), _graph_of_edge(batch)

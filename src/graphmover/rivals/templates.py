@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.random_state import random_generator
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.rivals.base import Floats, OfGraphs, carried_recipe, graph_adjacency
+from graphmover.rivals.base import Floats, GraphTransformer, carried_recipe, graph_adjacency
 from graphmover.rivals.optional import optional
 
 
-class TemplateDistances(TransformerMixin, OfGraphs):
+class TemplateDistances(GraphTransformer):
     """Fused Gromov-Wasserstein distances to training graphs that were drawn as templates.
 
     Structures are compared by adjacency matrices, nodes by their attributes and labels or, without
@@ -49,16 +46,7 @@ class TemplateDistances(TransformerMixin, OfGraphs):
         self.alpha = alpha
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the templates.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : array-like, optional
-            Classes: templates are spread over them.
-        """
-        batch = as_graph_batch(X)
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
         filled = np.flatnonzero(batch.node_counts)
         if not len(filled):
             raise ValueError("templates are graphs with nodes, but no graph has any")
@@ -68,27 +56,14 @@ class TemplateDistances(TransformerMixin, OfGraphs):
         self.recipe_ = carried_recipe(batch)
         self.templates_ = batch[np.sort(order[: self.n_templates])]
         self.template_nodes_ = embed_batch(self.templates_, self.recipe_)
-        return self
+        self.n_features_ = len(self.templates_)
 
-    def transform(self, X: Any) -> Floats:
-        """Return the distances to the templates.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), number of templates)
-        """
-        check_is_fitted(self)
+    def _rows(self, batch: GraphBatch) -> Floats:
         fgw = optional("ot.gromov", "TemplateDistances").fused_gromov_wasserstein2
-        batch = graphs_to_transform(X)
-        nodes = embed_batch(batch, self.recipe_) if len(batch) else None
-        rows = np.zeros((len(batch), len(self.templates_)))
+        nodes = embed_batch(batch, self.recipe_)
+        rows = np.zeros((len(batch), self.n_features_))
         ends = [_structure(self.templates_, self.template_nodes_, t) for t in range(rows.shape[1])]
         for i in np.flatnonzero(batch.node_counts).tolist():
-            assert nodes is not None
             matrix, points, masses = _structure(batch, nodes, i)
             for t, (other, other_points, other_masses) in enumerate(ends):
                 costs = ((points[:, np.newaxis] - other_points) ** 2).sum(axis=2)

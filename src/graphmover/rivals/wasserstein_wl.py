@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import NodeRecipe, embed_batch
+from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.rivals.base import Floats, GraphKernel
 from graphmover.transport import TreeDistance, earth_movers_distance
 
@@ -61,7 +62,7 @@ class WassersteinWL(GraphKernel):
         self.use_attributes = use_attributes
         self.n_jobs = n_jobs
 
-    def _learn(self, batch: GraphBatch) -> None:
+    def _learn_preparation(self, batch: GraphBatch) -> None:
         by_attributes = self.use_attributes
         if by_attributes == "auto":
             by_attributes = batch.node_attributes is not None

@@ -10,7 +10,18 @@ from graphmover.rivals.base import Ints, graph_of_node, node_codes
 from graphmover.rivals.counts import Entries, GraphCounts, mixed
 
 
-class BagOfWLLabels(GraphCounts):
+class _WLCounts(GraphCounts):
+    """What counts of Weisfeiler-Lehman labels have in common."""
+
+    def __init__(self, iterations: int = 3, *, use_edge_labels: bool = False) -> None:
+        self.iterations = iterations
+        self.use_edge_labels = use_edge_labels
+
+    def _words(self, batch: GraphBatch) -> tuple[Ints, Ints]:
+        return wl_words(batch, self.iterations, use_edge_labels=self.use_edge_labels)
+
+
+class BagOfWLLabels(_WLCounts):
     """How often each Weisfeiler-Lehman label of depths 0 to ``iterations`` occurs in a graph.
 
     Inner products of rows are the Weisfeiler-Lehman subtree kernel, WL-ST.
@@ -32,16 +43,12 @@ class BagOfWLLabels(GraphCounts):
            [12., 18.]])
     """
 
-    def __init__(self, iterations: int = 3, *, use_edge_labels: bool = False) -> None:
-        self.iterations = iterations
-        self.use_edge_labels = use_edge_labels
-
     def _entries(self, batch: GraphBatch) -> Entries:
-        graphs, codes = wl_words(batch, self.iterations, use_edge_labels=self.use_edge_labels)
+        graphs, codes = self._words(batch)
         return Entries(graphs, codes, np.ones(len(codes), np.int64))
 
 
-class WLOptimalAssignment(GraphCounts):
+class WLOptimalAssignment(_WLCounts):
     """The Weisfeiler-Lehman optimal assignment kernel, WL-OA (Kriege, Giscard and Wilson 2016).
 
     Its value is the histogram intersection of the bags of Weisfeiler-Lehman labels: the sum of
@@ -67,12 +74,8 @@ class WLOptimalAssignment(GraphCounts):
            [4., 6.]])
     """
 
-    def __init__(self, iterations: int = 3, *, use_edge_labels: bool = False) -> None:
-        self.iterations = iterations
-        self.use_edge_labels = use_edge_labels
-
     def _entries(self, batch: GraphBatch) -> Entries:
-        graphs, codes = wl_words(batch, self.iterations, use_edge_labels=self.use_edge_labels)
+        graphs, codes = self._words(batch)
         numbered = mixed(codes, _occurrences(graphs, codes))
         return Entries(graphs, numbered, np.ones(len(codes), np.int64))
 

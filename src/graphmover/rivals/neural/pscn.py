@@ -9,13 +9,18 @@ import numpy as np
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.labels import wl_labels
-from graphmover.rivals.base import Ints
+from graphmover.rivals.base import Floats, Ints
 from graphmover.rivals.betweenness import edge_betweenness
 from graphmover.rivals.neural.training import NeuralClassifier
 from graphmover.rivals.optional import optional
 
 #: Nodes of a receptive field, and filters of both convolutions.
 _FIELD, _FILTERS, _SECOND = 10, (16, 8), 10
+
+
+class _Prepared(NamedTuple):
+    points: Floats  # of all nodes, and zeros
+    fields: Ints  # (graphs, width * _FIELD): rows of points, the last where there is no node
 
 
 class _Fields(NamedTuple):
@@ -43,17 +48,19 @@ class PSCNClassifier(NeuralClassifier):
         super()._learn(batch)
         self.width_ = max(_SECOND, round(float(batch.node_counts.mean())))
 
-    def _batch(self, batch: GraphBatch) -> _Fields:
-        torch = optional("torch", "PSCNClassifier")
+    def _prepared(self, batch: GraphBatch) -> _Prepared:
         points = embed_batch(batch, self.inputs_.nodes).points
         ranks = _canonical_ranks(batch)
-        padded = np.concatenate([points, np.zeros((1, points.shape[1]))])
-        fields = np.full((len(batch), self.width_ * _FIELD), len(points))
+        nothing = len(points)
+        fields = np.full((len(batch), self.width_ * _FIELD), nothing)
         for number in range(len(batch)):
             own = _fields(batch, number, ranks, self.width_)
-            fields[number, : own.size] = own.ravel()
-        fields[fields < 0] = len(points)
-        x = padded[fields].transpose(0, 2, 1).astype(np.float32)
+            fields[number, : own.size] = np.where(own < 0, nothing, own).ravel()
+        return _Prepared(np.concatenate([points, np.zeros((1, points.shape[1]))]), fields)
+
+    def _taken(self, prepared: _Prepared, chosen: Any) -> _Fields:
+        torch = optional("torch", "PSCNClassifier")
+        x = prepared.points[prepared.fields[chosen]].transpose(0, 2, 1).astype(np.float32)
         return _Fields(torch.from_numpy(np.ascontiguousarray(x)))
 
     def _network(self, n_classes: int) -> Any:

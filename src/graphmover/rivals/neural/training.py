@@ -96,7 +96,8 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
         classes = torch.from_numpy(target)
         optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
         loss_of = torch.nn.functional.cross_entropy
-        validation = self._batch(batch[held_out])
+        prepared = self._prepared(batch)
+        validation = self._taken(prepared, held_out)
         best, best_loss, waited = _copy(network), np.inf, 0
         for epoch in range(self.epochs):
             network.train()
@@ -104,7 +105,7 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
                 if len(chosen) == 1 < len(train):
                     continue  # batch normalisation needs more than one graph
                 optimiser.zero_grad()
-                loss = loss_of(network(self._batch(batch[chosen])), classes[chosen])
+                loss = loss_of(network(self._taken(prepared, chosen)), classes[chosen])
                 loss.backward()
                 optimiser.step()
             network.eval()
@@ -141,8 +142,9 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
             network = self._network(len(self.classes_))  # its initial weights are replaced
             network.load_state_dict(weights)
             network.eval()
+            prepared = self._prepared(batch)
             for chosen in self._chunks(np.arange(len(batch))):
-                scores = network(self._batch(batch[chosen]))
+                scores = network(self._taken(prepared, chosen))
                 found.append(torch.softmax(scores, dim=1).numpy())
         return np.concatenate(found).astype(np.float64)
 
@@ -155,13 +157,17 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
         """Learn how graphs become what the network reads."""
         self.inputs_ = Inputs.fitted_to(batch)
 
-    def _batch(self, batch: GraphBatch) -> Any:
-        """Return some graphs as the network reads them."""
-        return self.inputs_.tensors(batch)
+    def _prepared(self, batch: GraphBatch) -> Any:
+        """Return what is computed once for all graphs; here they stay as they are."""
+        return batch
+
+    def _taken(self, prepared: Any, chosen: Any) -> Any:
+        """Return some of the graphs as the network reads them."""
+        return self.inputs_.tensors(prepared[chosen])
 
     @abstractmethod
     def _network(self, n_classes: int) -> Any:
-        """Return a new network, which takes what `_batch` returns."""
+        """Return a new network, which takes what `_taken` returns."""
 
 
 @contextmanager
