@@ -1,5 +1,6 @@
 """The documentation site: `make docs` builds it in build/site, without network."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import site_pages
 import site_reference
 
 import graphmover
+
+logging.getLogger("graphmover").setLevel("WARNING")  # what is compiled is no output of an example
 
 project = "graphmover"
 author = "the graphmover developers"
@@ -28,7 +31,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-# README.md is the list of pages on a code host; guide.rst and others take theirs from it.
+# README.md is the list of pages on a code host; guide.myst and others take theirs from it.
 exclude_patterns = [
     "search.md",
     "README.md",
@@ -60,6 +63,7 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "download_all_examples": False,
     "show_memory": False,
+    "min_reported_time": float("inf"),  # seconds of this machine, compiling included
     "capture_repr": (),
     "show_signature": False,
     "remove_config_comments": True,
@@ -95,5 +99,6 @@ html_context = {"default_mode": "auto"}
 def setup(app):
     """Let pages of the repository read as pages of the site."""
     app.connect("source-read", site_pages.on_source_read)
+    app.connect("doctree-resolved", site_pages.on_doctree)
     app.connect("autodoc-process-docstring", site_reference.on_docstring, priority=400)
     app.connect("autodoc-skip-member", site_reference.on_skip_member)

@@ -138,7 +138,7 @@ def molecules() -> plt.Figure:
     from rdkit.Chem import Draw
     from sklearn.cluster import KMeans
 
-    lines = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi").read_text().splitlines()[:600]
+    lines = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi").read_text("utf-8").splitlines()[:600]
     mols = [Chem.MolFromSmiles(line.split()[0]) for line in lines]
     vectors = gm.GraphVectorizer(256, random_state=0, n_jobs=2).fit_transform(mols)
     points = TSNE(random_state=0, method="exact", init="pca").fit_transform(vectors)

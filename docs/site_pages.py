@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from docutils import nodes
+
 DOCS = Path(__file__).parent
 #: Files that are shown by pages of other names.
 BESIDE = {
@@ -18,23 +20,44 @@ BESIDE = {
 
 def on_source_read(app, page, source):
     """Fill in the lists of pages, and point links to pages of the site."""
-    text = re.sub(r"^( +)@pages (.+)$", _pages, source[0], flags=re.MULTILINE)
+    text = re.sub(r"^( *)@pages (.+)$", _pages, source[0], flags=re.MULTILINE)
+    text = re.sub(r"^@section (.+)$", lambda match: _section(match[1]), text, flags=re.MULTILINE)
     if text != source[0]:
         app.env.note_dependency(str(DOCS / "README.md"))
     shown = re.fullmatch(r"@file (.+)\n", text)
     if shown:
         app.env.note_dependency(str(DOCS.parent / shown[1]))
         shown_file = DOCS.parent / shown[1]
-        source[0] = _links(shown_file.read_text(), folder=Path(shown[1]).parent, page=page)
-    else:
+        source[0] = _links(
+            shown_file.read_text(encoding="utf-8"), folder=Path(shown[1]).parent, page=page
+        )
+    elif str(app.env.doc2path(page)).endswith((".md", ".myst")):
         source[0] = _links(text, folder=DOCS.name / Path(page).parent, page=page)
+    else:  # in an example, what looks like a link may be a molecule
+        source[0] = text
+
+
+def on_doctree(app, doctree, page):
+    """Mark cells with much text, and wide tables: site.css gives room that browsers would not."""
+    for cell in doctree.findall(nodes.entry):
+        if len(cell.astext()) > 80:
+            cell["classes"].append("long")
+    for table in doctree.findall(nodes.table):
+        if len(list(table.findall(nodes.colspec))) > 6:
+            table["classes"].append("wide")
+
+
+def _section(heading):
+    """Return what docs/README.md says under a heading."""
+    text = (DOCS / "README.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    [section] = [text for text in sections if text.startswith(heading + "\n")]
+    return re.sub("^###", "##", section.removeprefix(heading).strip(), flags=re.MULTILINE)
 
 
 def _pages(match):
     """Return the pages that docs/README.md lists under a heading, as entries of a toctree."""
-    sections = re.split(r"^## ", (DOCS / "README.md").read_text(), flags=re.MULTILINE)
-    [section] = [text for text in sections if text.startswith(match[2] + "\n")]
-    links = re.findall(r"\]\(([^)#:]+)\)", section)
+    links = re.findall(r"\]\(([^)#:]+)\)", _section(match[2]))
     pages = [BESIDE.get(_normal(Path("docs", link)), link) for link in links]
     return "\n".join(match[1] + page.rsplit(".", 1)[0] for page in pages)
 

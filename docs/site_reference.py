@@ -67,8 +67,10 @@ def write_reference(folder: Path) -> None:
         text += _group(title, module.__name__, module.__all__)
     folder.mkdir(exist_ok=True)
     index = folder / "index.rst"
-    if not index.exists() or index.read_text() != text:  # Sphinx reads again what is newer
-        index.write_text(text)
+    if (
+        not index.exists() or index.read_text(encoding="utf-8") != text
+    ):  # Sphinx reads again what is newer
+        index.write_text(text, encoding="utf-8")
 
 
 def on_skip_member(app, what, name, member, skip, options):

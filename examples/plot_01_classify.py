@@ -44,5 +44,6 @@ print(f"accuracy {np.mean(predicted == data.target):.3f}; chance is {1 / 6:.3f}"
 
 figure, axis = plt.subplots(figsize=(6.5, 5), layout="constrained")
 ConfusionMatrixDisplay.from_predictions(
-    data.target, predicted, display_labels=names, xticks_rotation=45, ax=axis, colorbar=False
+    data.target, predicted, display_labels=names, ax=axis, colorbar=False
 )
+plt.setp(axis.get_xticklabels(), rotation=30, ha="right", rotation_mode="anchor")

@@ -39,7 +39,7 @@ print(vectors.shape, [name for name, _ in vectorizer.views_])
 # Four molecules, each in a row with the three others whose vectors are closest. The titles are
 # the numbers of the collection, which are the ids of the graphs.
 
-smiles = {title: line for line, title in map(str.split, source.read_text().splitlines())}
+smiles = {title: line for line, title in map(str.split, source.read_text("utf-8").splitlines())}
 queries = [0, 150, 400, 950]
 figure, axes = plt.subplots(4, 4, figsize=(10, 9), layout="constrained")
 for query, row in zip(queries, axes, strict=True):

@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 import graphmover as gm
 
 RDLogger.DisableLog("rdApp.*")
-lines = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi").read_text().splitlines()
+lines = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi").read_text("utf-8").splitlines()
 molecules = [Chem.MolFromSmiles(line.split()[0]) for line in lines[:1000]]
 vectors = gm.GraphVectorizer(256, random_state=0, n_jobs=2).fit_transform(molecules)
 distances, _ = NearestNeighbors(n_neighbors=11).fit(vectors).kneighbors(vectors)

@@ -55,6 +55,9 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 first = np.argsort(data.target, kind="stable")[::10]
 axes[0].imshow(one[first], aspect="auto", interpolation="nearest")
 axes[0].set(xlabel="column", ylabel="every tenth graph, by family", yticks=[])
-for family in range(6):
-    axes[1].hist(np.linalg.norm(one[data.target == family], axis=1), bins=30, histtype="step")
-axes[1].set(xlabel="length of the vectors of each family", yticks=[])
+names = ["random", "ring", "two communities", "four communities", "outpost", "hierarchy"]
+for family, name in enumerate(names):
+    lengths = np.linalg.norm(one[data.target == family], axis=1)
+    axes[1].hist(lengths, bins=30, histtype="step", label=name)
+axes[1].set(xlabel="length of the vectors", yticks=[])
+axes[1].legend(frameon=False, loc="upper left", fontsize=8)

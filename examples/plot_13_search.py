@@ -18,7 +18,7 @@ import graphmover as gm
 RDLogger.DisableLog("rdApp.*")
 source = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi")
 data = gm.read_graphs(source, errors="skip", skipped=[])
-smiles = dict(line.split()[::-1] for line in source.read_text().splitlines())
+smiles = dict(line.split()[::-1] for line in source.read_text("utf-8").splitlines())
 near = gm.NearestGraphs(n_neighbors=4, n_jobs=2, random_state=0).fit(data.graphs)
 
 # %%

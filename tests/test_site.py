@@ -90,6 +90,18 @@ def test_every_public_name_and_example_has_a_page(site):
         assert "sphx-glr-single-img" in page or "sphx-glr-multi-img" in page, example.name
 
 
+def test_wide_tables_and_long_cells_are_given_room(site):
+    page = (site / "results.html").read_text()
+    assert re.search(r'<table class="[^"]*\bwide\b', page)
+    assert re.search(r'<td class="[^"]*\blong\b', page)
+
+
+def test_examples_show_their_output_alone(site):
+    for page in (site / "gallery").glob("plot_*.html"):
+        text = page.read_text()
+        assert "compiling" not in text and "Total running time" not in text, page.name
+
+
 def test_links_and_images_are_there(pages):
     for page, found in pages.items():
         for link in found.links + found.loaded:

@@ -81,10 +81,12 @@ def draw_embedding(
     from matplotlib.figure import Figure
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
 
     leading = PCA(min(30, *vectors.shape), random_state=0).fit_transform(vectors)
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    plane = TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(leading)
+    with threadpool_limits(1):  # threads that wait for each other take far longer on busy cores
+        plane = TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(leading)
     figure = Figure(figsize=(8, 5.5), layout="constrained")
     axes = figure.subplots()
     for index, name in enumerate(data.target_names or ()):

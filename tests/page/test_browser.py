@@ -131,7 +131,7 @@ def test_hover_draws_and_click_aligns(browser, families):
         words = page.locator("#graph").inner_text()
         near = gm.NearestGraphs(5, random_state=0).fit(graphs)
         distances, indices = near.kneighbors()
-        assert f"distance {float(f'{distances[index, 2]:.4g}'):g}" in words
+        assert f"Distance {float(f'{distances[index, 2]:.4g}'):g}" in words
         other = int(indices[index, 2])
         circles = page.locator("#graph .pair svg").nth(1).locator("circle")
         assert circles.count() == graphs.node_counts[other]

@@ -48,7 +48,7 @@ def molecule_of_graph(graph: Graph, wanted: bool | None = None) -> Any:
     if atoms is None or orders is None or not graph.n_nodes:
         if wanted:
             raise ValueError(
-                "the graph is no molecule: expected node labels that are elements, such as 6 or "
+                "the graph is not a molecule: expected node labels that are elements, such as 6 or "
                 '"C", and edge labels that are orders of bonds, 1 to 3, or 4 if aromatic'
             )
         return None

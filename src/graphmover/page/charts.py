@@ -20,6 +20,11 @@ _SHADE = "#1b66a5"
 #: A class name on an axis has at most this many characters.
 _MOST_CHARACTERS = 24
 
+#: The sizes of graphs are shown in about this many equal intervals, unless the largest is this many
+#: times the median.
+_INTERVALS = 24
+_MOST_MEDIANS = 12
+
 #: More classes make no readable confusion matrix or legend.
 MOST_CLASSES = 30
 
@@ -102,11 +107,10 @@ def _wheel_zoom() -> Any:
     return WheelZoomTool
 
 
-def bars(title: str, counts: dict[str, int]) -> Any:
+def bars(title: str, names: list[str], values: list[int]) -> Any:
     """Return horizontal or vertical bars, as there is room for names."""
-    names = _distinct(list(counts))
+    names = _distinct(names)
     across = len(names) > 12 or max(map(len, names), default=0) > 10
-    values = list(counts.values())
     if across:
         height = max(120, 22 * len(names) + 60)
         figure = _figure(title=title, height=height, y_range=names[::-1], tools="")
@@ -121,6 +125,28 @@ def bars(title: str, counts: dict[str, int]) -> Any:
     return figure
 
 
+def sizes_chart(node_counts: NDArray[np.int64], ranges: dict[str, int]) -> Any:
+    """Return how many graphs have how many nodes.
+
+    Intervals are equal, unless a few graphs are much larger than the others: then they double, and
+    ``ranges`` counts the graphs in each.
+    """
+    title = "Nodes per graph"
+    low, high = int(node_counts.min(initial=0)), int(node_counts.max(initial=0))
+    if not len(node_counts) or high > _MOST_MEDIANS * max(1.0, float(np.median(node_counts))):
+        return bars(title, list(ranges), list(ranges.values()))
+    low = int(node_counts.min())
+    width = -(-(high - low + 1) // _INTERVALS)
+    counts = np.bincount((node_counts - low) // width)
+    starts = low + width * np.arange(len(counts))
+    figure = _figure(title=title, height=230, tools="")
+    middles = starts + (width - 1) / 2
+    figure.vbar(x=middles, top=counts, width=0.9 * width, color=_CLASSES[0])
+    figure.y_range.start = 0
+    figure.xgrid.visible = False
+    return figure
+
+
 def confusion_chart(target: Target, predicted: NDArray[Any]) -> Any:
     """Return the confusion matrix: rows are classes, columns what was predicted."""
     n_classes = len(target.classes)
@@ -130,7 +156,7 @@ def confusion_chart(target: Target, predicted: NDArray[Any]) -> Any:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows, columns = np.indices(counts.shape).reshape(2, -1)
     figure = _figure(
-        title="Confusion matrix: graphs, and shares of a class as shades",
+        title="Confusion matrix, shaded by share",
         height=max(240, 34 * n_classes + 110),
         x_range=names,
         y_range=names[::-1],

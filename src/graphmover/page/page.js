@@ -124,7 +124,7 @@
     if (meta.target.classes) {
       const own = meta.target.classes[data.target[index]];
       const predicted = data.predicted ? meta.target.classes[data.predicted[index]] : null;
-      return `${own}` + (predicted === null ? "" : predicted === own ? ", predicted so" : `, predicted ${predicted}`);
+      return `${own}` + (predicted === null ? "" : `, predicted ${predicted}`);
     }
     return number(data.target[index]) + (data.predicted ? `, predicted ${number(data.predicted[index])}` : "");
   }
@@ -179,7 +179,7 @@
     words.replaceChildren();
     if (!matches.length) {
       pair.replaceChildren(draw(index, null, nameOf(index)), draw(other, null, nameOf(other)));
-      words.append(`distance ${number(data.distances[at])} `, open);
+      words.append(`Distance ${number(data.distances[at])}. `, open);
       return;
     }
     const colours = coloursAround(graphAt(index));
@@ -187,9 +187,9 @@
     pair.replaceChildren(draw(index, colours, nameOf(index)), draw(other, theirs, nameOf(other)));
     const parts = meta.kinds.map((kind, i) => [kind, data.parts[at * meta.kinds.length + i]])
       .filter(([, value]) => value > 1e-6).map(([kind, value]) => `${kind} ${number(value)}`);
-    const split = parts.length ? `: ${parts.join(" + ")}` : "";
-    words.append(`distance ${number(data.distances[at])}${split}. Nodes of the same colour are matched `,
-      "(where several are, by the largest share). ", open);
+    const split = parts.length > 1 ? ` = ${parts.join(" + ")}` : parts.length ? `, of ${parts[0].split(" ")[0]} alone` : "";
+    words.append(`Distance ${number(data.distances[at])}${split}. Nodes of the same colour are matched; `,
+      "one that is matched with several has the colour of the largest share. ", open);
   }
 
   /* Charts */

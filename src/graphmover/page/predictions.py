@@ -83,24 +83,25 @@ def _score(target: Target, predicted: NDArray[Any], test: NDArray[np.int64]) -> 
 
 
 def _in_words(target: Target, predicted: NDArray[Any], of_folds: Floats) -> dict[str, str]:
-    spread = f"{of_folds.std():.3g} between folds"
     if len(target.classes):
         common = np.bincount(target.values).max() / len(target.values)
         hits = [
             (predicted[target.values == c] == c).mean() for c in np.unique(target.values).tolist()
         ]
+        spread = f"standard deviation between folds {100 * of_folds.std():.1f} points"
         return {
-            "Accuracy": f"{(predicted == target.values).mean():.1%} (standard deviation {spread})",
-            "Mean of the classes": f"{np.mean(hits):.1%}",
-            "The most common class alone": f"{common:.1%}",
+            "Accuracy": f"{(predicted == target.values).mean():.1%} ({spread})",
+            "Mean accuracy of the classes": f"{np.mean(hits):.1%}",
+            "Always the most common class": f"{common:.1%}",
         }
     errors = predicted - target.values
     spread_of_target = float(((target.values - target.values.mean()) ** 2).mean())
     explained = 1 - float((errors**2).mean()) / spread_of_target if spread_of_target else math.nan
     alone = np.abs(target.values - np.median(target.values)).mean()
+    spread = f"standard deviation between folds {of_folds.std():.3g}"
     return {
-        "Mean absolute error": f"{np.abs(errors).mean():.4g} (standard deviation {spread})",
+        "Mean absolute error": f"{np.abs(errors).mean():.4g} ({spread})",
         "Root mean square error": f"{math.sqrt((errors**2).mean()):.4g}",
         "R squared": "undefined" if math.isnan(explained) else f"{explained:.3f}",
-        "Mean absolute error of the median alone": f"{alone:.4g}",
+        "Mean absolute error of always the median": f"{alone:.4g}",
     }

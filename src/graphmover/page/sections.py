@@ -31,10 +31,12 @@ def page_of(
     """Return the page."""
     data, target = work.data, work.data.target
     shown: dict[str, Any] = {"chart-map": charts.map_chart(content.places, target)}
-    shown["chart-nodes"] = charts.bars("Nodes per graph", content.summary.node_histogram)
-    counts = (content.summary.target or {}).get("classes")
-    if counts and len(counts) <= charts.MOST_CLASSES:
-        shown["chart-classes"] = charts.bars("Graphs per class", counts)
+    node_counts = data.dataset.graphs.node_counts
+    shown["chart-nodes"] = charts.sizes_chart(node_counts, content.summary.node_histogram)
+    if target is not None and 0 < len(target.classes) <= charts.MOST_CLASSES:
+        counts = np.bincount(target.values, minlength=len(target.classes)).tolist()
+        names = map(str, target.classes.tolist())
+        shown["chart-classes"] = charts.bars("Graphs per class", list(names), counts)
     data_charts = "".join(chart_place(name) for name in shown if name != "chart-map")
     name = title if title is not None else data.dataset.name or "Graphs"
     sampled = f", a random sample of {data.n_all:,}" if data.n_all > len(data.dataset) else ""
