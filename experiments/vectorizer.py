@@ -5,7 +5,7 @@ python experiments/vectorizer.py --datasets MUTAG ENZYMES
 Nothing is chosen, so cross-validation needs no inner folds; `--components` sets R. Further methods
 choose on inner folds: "GraphVectorizer, SVM" the C of a linear SVM, the paper's classifier, which
 takes the place of logistic regression; "WL-RGE(ASG), all depths" compares whole training graphs by
-their labels. "GraphVectorizer, decorrelated" is a variant under study (decorrelated.py).
+their labels.
 Rows go to accuracy.csv; a killed run resumes where it stopped.
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 from _common import Experiment, arguments
-from decorrelated import DecorrelatedViews
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -29,7 +28,6 @@ DATASETS = [
 
 ALL_DEPTHS = "WL-RGE(ASG), all depths"
 SVM = "GraphVectorizer, SVM"
-DECORRELATED = "GraphVectorizer, decorrelated"
 
 
 def vectorizer(R: int, device: str) -> SklearnEstimator:
@@ -43,12 +41,6 @@ def vectorizer(R: int, device: str) -> SklearnEstimator:
 def vectorizer_and_svm(R: int, device: str) -> SklearnEstimator:
     """Return GraphVectorizer with a linear SVM whose C is chosen."""
     return SklearnEstimator(SVM, gm.GraphVectorizer(R, device=device))
-
-
-def decorrelated(R: int, device: str) -> SklearnEstimator:
-    """Return GraphVectorizer, its views decorrelated, with logistic regression."""
-    views = DecorrelatedViews(gm.GraphVectorizer(R, device=device))
-    return SklearnEstimator(DECORRELATED, make_pipeline(views, LogisticRegression(max_iter=1000)))
 
 
 def all_depths() -> Method:
@@ -82,7 +74,6 @@ def main() -> None:
             known: dict[str, Any] = {
                 "GraphVectorizer": lambda: vectorizer(R, options.device),
                 SVM: lambda: vectorizer_and_svm(R, options.device),
-                DECORRELATED: lambda: decorrelated(R, options.device),
                 ALL_DEPTHS: all_depths,
             }
             n_components = len(data.graphs) if method == ALL_DEPTHS else R

@@ -25,7 +25,7 @@ def data():
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
-@pytest.mark.parametrize("gamma", ["scale", 0.7])
+@pytest.mark.parametrize("gamma", ["scale", "2*scale", 0.7])
 def test_both_halves_give_the_bits_of_the_embedding(data, parameters, gamma):
     train, test = data.graphs[:30], data.graphs[30:]
     whole = gm.RandomGraphEmbedding(12, gamma=gamma, random_state=3, **parameters)
@@ -132,12 +132,12 @@ def test_threads_may_change_after_fit(data):
 @pytest.mark.parametrize(
     "features, X, error, message",
     [
-        ({"gamma": -1}, np.ones((2, 3)), ValueError, 'gamma must be a positive number or "scale"'),
+        ({"gamma": -1}, np.ones((2, 3)), ValueError, 'gamma must be a positive number, "scale"'),
         ({"n_components": 0}, np.ones((2, 3)), ValueError, "n_components must be at least 1"),
         ({"n_components": 4}, np.ones((2, 3)), ValueError, "n_components must be at most 3, got 4"),
         ({"n_components": 2.0}, np.ones((2, 3)), TypeError, "n_components must be an integer"),
         ({}, [[1.0, np.nan]], ValueError, r"X has NaN at \[0, 1\], expected distances"),
-        ({}, [[np.inf]], ValueError, 'no finite distance, which gamma="scale" needs'),
+        ({}, [[np.inf]], ValueError, "no finite distance, which gamma='scale' needs"),
     ],
 )
 def test_bad_features_raise(features, X, error, message):

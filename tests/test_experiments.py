@@ -7,11 +7,7 @@ import sys
 from pathlib import Path
 
 import commands
-import numpy as np
 import pytest
-from sklearn.base import clone
-
-import graphmover as gm
 
 pytestmark = pytest.mark.slow
 
@@ -66,27 +62,6 @@ def test_accuracies_have_all_columns_and_are_above_chance(results):
     assert float(found["GraphVectorizer"]["mean"]) > 0.6
     for name in ("RGE(RF)", "RGE(ASG)", "EMD"):
         assert float(found[name]["mean"]) > 0.6 > 0.4 > float(found["bag of nodes"]["mean"])
-
-
-def test_decorrelated_views_keep_their_shares_and_the_vectors_of_training_graphs():
-    sys.path.insert(0, str(FOLDER))
-    try:
-        from decorrelated import DecorrelatedViews
-    finally:
-        sys.path.remove(str(FOLDER))
-    graphs = gm.make_graph_families(40, random_state=0).graphs
-    for n_components in (16, 64):  # fewer and more than graphs
-        plain = gm.GraphVectorizer(n_components, random_state=0)
-        before = plain.fit_transform(graphs)
-        same = DecorrelatedViews(clone(plain), power=1.0, length=30.0).fit_transform(graphs)
-        np.testing.assert_allclose(same @ same.T, before @ before.T, atol=1e-6)
-        model = DecorrelatedViews(plain, power=0.0, floor=0.0)
-        rows = model.fit_transform(graphs)
-        np.testing.assert_allclose(model.transform(graphs), rows, atol=1e-6)
-        assert np.sqrt((rows**2).sum(axis=1).mean()) == pytest.approx(10.0)
-        # Without a floor and with the power 0, the directions of one view are equally long.
-        of_labels = (rows**2).sum(axis=0)[: model._directions[0].shape[1]]
-        assert of_labels.max() == pytest.approx(of_labels.min(), rel=1e-4)
 
 
 def test_the_kernels_error_falls_and_stays_below_the_bound(results):

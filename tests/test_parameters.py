@@ -38,7 +38,23 @@ def test_names_come_from_the_registries():
     [
         ("n_components", [1, np.int32(7)], [0, -1, 1.0, True, "1", None, np.nan]),
         ("wl_iterations", [0, np.int64(3)], [-1, 0.5, False]),
-        ("gamma", ["scale", 1, 0.5, np.float32(2)], ["auto", 0, -1, np.inf, np.nan, True, 10**400]),
+        (
+            "gamma",
+            ["scale", "2*scale", "0.5 * scale", 1, 0.5, np.float32(2)],
+            [
+                "auto",
+                "x*scale",
+                "0*scale",
+                "inf*scale",
+                "*scale",
+                0,
+                -1,
+                np.inf,
+                np.nan,
+                True,
+                10**400,
+            ],
+        ),
         ("use_node_labels", [True, False, np.True_, "auto"], [0, 1, None, "yes"]),
         (
             "node_embedding",

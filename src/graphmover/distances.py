@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.features import features_in_place, gamma_scale
+from graphmover.features import bandwidth, features_in_place
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
@@ -149,9 +149,9 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Parameters
     ----------
-    gamma : float or "scale"
+    gamma : float or str
         The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if
-        that is 0 up to rounding.
+        that is 0 up to rounding, and "2*scale" is twice as much.
     n_components : int or None
         R', how many random graphs are used: the first columns. None: all.
 
@@ -184,14 +184,12 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     64
     """
 
-    def __init__(
-        self, gamma: float | Literal["scale"] = "scale", n_components: int | None = None
-    ) -> None:
+    def __init__(self, gamma: float | str = "scale", n_components: int | None = None) -> None:
         self.gamma = gamma
         self.n_components = n_components
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Set gamma, if it is "scale", from the distances of the training graphs.
+        """Set gamma, if it is a multiple of "scale", from the distances of the training graphs.
 
         Parameters
         ----------
@@ -236,9 +234,11 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if self.n_components is not None:
             require_integer("n_components", self.n_components, least=1)
         distances = self._first_columns(X, reset=True)
-        if self.gamma == "scale" and not np.isfinite(distances).any():
-            raise ValueError('X has no finite distance, which gamma="scale" needs: give a number')
-        self.gamma_ = gamma_scale(distances) if self.gamma == "scale" else float(self.gamma)
+        if isinstance(self.gamma, str) and not np.isfinite(distances).any():
+            raise ValueError(
+                f"X has no finite distance, which gamma={self.gamma!r} needs: give a number"
+            )
+        self.gamma_ = bandwidth(self.gamma, distances)
         return distances
 
     def _first_columns(self, X: Any, *, reset: bool) -> Floats:

@@ -14,7 +14,7 @@ from graphmover._utils.progress import Progress
 from graphmover._utils.random_state import random_generator
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
-from graphmover.features import features_in_place, gamma_scale
+from graphmover.features import bandwidth, features_in_place
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
@@ -23,7 +23,7 @@ from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedViews
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
 from graphmover.nodes.recipe import NodeRecipe
-from graphmover.parameters import check_parameters
+from graphmover.parameters import check_parameters, multiple_of_scale
 from graphmover.random_graphs import RandomGraphs, sample_random_graphs
 from graphmover.spread import spread_random_graphs
 
@@ -48,9 +48,9 @@ class RandomGraphEmbedding(
         Number of random graphs and of features, the paper's R. More is better and costs
         proportionally more. With ``max_random_nodes=None`` there are no more than training
         graphs that have nodes.
-    gamma : float or "scale"
+    gamma : float or str
         The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if
-        that is 0 up to rounding.
+        that is 0 up to rounding, and "2*scale" is twice as much.
     max_random_nodes : int or None
         Random graphs have 1 to this many nodes, the paper's D_max. None: they are whole
         training graphs, with their own masses, each at most once.
@@ -138,7 +138,7 @@ class RandomGraphEmbedding(
         self,
         n_components: int = 256,
         *,
-        gamma: float | Literal["scale"] = "scale",
+        gamma: float | str = "scale",
         max_random_nodes: int | None = 20,
         n_dimensions: int = 4,
         node_embedding: NodeEmbedding = "laplacian",
@@ -178,7 +178,7 @@ class RandomGraphEmbedding(
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RandomGraphEmbedding:
-        """Draw the random graphs, and set gamma if it is "scale".
+        """Draw the random graphs, and set gamma if it depends on their distances.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class RandomGraphEmbedding(
             from the edge attribute ``"weight"``; `as_graph_batch` takes other names.
         y : ignored
         """
-        self._fit(as_graph_batch(X), want_distances=self.gamma == "scale")
+        self._fit(as_graph_batch(X), want_distances=multiple_of_scale(self.gamma) is not None)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
@@ -319,8 +319,7 @@ class RandomGraphEmbedding(
             distances = to_random_graphs.of_nodes(
                 nodes, backend, n_jobs=self.n_jobs, progress=progress
             )
-        gamma = gamma_scale(distances) if self.gamma == "scale" else float(self.gamma)
-        self._set_fitted(to_random_graphs, gamma)
+        self._set_fitted(to_random_graphs, bandwidth(self.gamma, distances))
         return distances
 
     def _draw_random_graphs(

@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover.parameters import multiple_of_scale
+
 
 def gamma_scale(distances: NDArray[np.float64]) -> float:
     """Return 1 / (median of the training distances), or 1 where all graphs are equal."""
@@ -14,6 +16,12 @@ def gamma_scale(distances: NDArray[np.float64]) -> float:
     median = float(np.median(finite, overwrite_input=True))
     # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
     return 1.0 / median if median > 1e-9 else 1.0
+
+
+def bandwidth(gamma: float | str, distances: NDArray[np.float64]) -> float:
+    """Return a parameter gamma as a number; "scale" and its multiples refer to the distances."""
+    multiple = multiple_of_scale(gamma)
+    return float(gamma) if multiple is None else multiple * gamma_scale(distances)
 
 
 def features_in_place(distances: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:

@@ -119,10 +119,26 @@ class Bandwidth(Positive):
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
-        return value == "scale" if isinstance(value, str) else super().accepts(value)
+        if isinstance(value, str):
+            return multiple_of_scale(value) is not None
+        return super().accepts(value)
 
     def __str__(self) -> str:
-        return 'a positive number or "scale"'
+        return 'a positive number, "scale", or a multiple such as "2*scale"'
+
+
+def multiple_of_scale(gamma: object) -> float | None:
+    """Return 1 for "scale", 2 for "2*scale", and None for anything else."""
+    if not isinstance(gamma, str):
+        return None
+    factor, times, scale = gamma.rpartition("*")
+    if scale.strip() != "scale":
+        return None
+    try:
+        number = float(factor) if times else 1.0
+    except ValueError:
+        return None
+    return number if Positive().accepts(number) else None
 
 
 class Threads:
@@ -189,7 +205,12 @@ PARAMETERS: Mapping[str, Parameter] = {
         short="-r",
         describes_embedding=False,
     ),
-    "gamma": Parameter(Bandwidth(), "scale", "--gamma", 'Bandwidth: a number or "scale".'),
+    "gamma": Parameter(
+        Bandwidth(),
+        "scale",
+        "--gamma",
+        'Bandwidth: a number, "scale" or, for example, "2*scale".',
+    ),
     "max_random_nodes": Parameter(
         Integer(1, none="whole"),
         20,

@@ -25,6 +25,13 @@ _MOST_ONE_HOT = 100
 #: Whole training graphs are compared with attributes up to this many nodes on average.
 _WHOLE_NODES = 40
 
+#: How often labels are refined; where there are none, from one common label on.
+_DEPTH_OF_LABELS = 4
+_DEPTH_OF_DEGREES = 3
+
+#: Many depths make most graphs about equally far apart: a larger gamma tells near ones from others.
+_GAMMA_OF_LABELS = "2*scale"
+
 #: The paper's view sees what others do not, such as communities, with this share of the components.
 _SHAPE_SHARE = 1 / 4
 
@@ -39,9 +46,11 @@ _DEGREE_SHARE = 0.15
 #: count as one more attribute, but no more than this.
 _LABEL_SHARE = 0.25
 
-#: The weights of the views. Attributes matter most where nodes have them, the more so the more
-#: there are: they are compared together with labels, and without labels degrees stand beside them.
+#: The weights of the views. Refined labels see most of what structure does. Attributes matter most
+#: where nodes have them, the more so the more there are: they are compared together with labels,
+#: and without labels degrees stand beside them.
 _WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "shape": 0.3, "sizes": 0.1}
+_WEIGHTS_WITH_LABELS = _WEIGHTS | {"structure": 0.5, "shape": 0.15, "sizes": 0.05}
 _WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "counts": 0.6, "sizes": 0.1}
 _WEIGHTS_WITH_ATTRIBUTES_ALONE = {"attributes": 1.0, "labels": 0.2, "sizes": 0.1}
 
@@ -66,13 +75,13 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
     label for all, so labels are degrees, and so on.
     """
     found: dict[str, RandomGraphEmbedding | GraphSizes] = {
-        "labels": _labels(n_components, partial=False),
-        "counts": _labels(n_components, partial=True),
+        "labels": _labels(batch, n_components, partial=False),
+        "counts": _labels(batch, n_components, partial=True),
         "structure": _structure(batch, n_components),
         "shape": _shape(n_components),
         "sizes": GraphSizes(),
     }
-    weights = _WEIGHTS
+    weights = _WEIGHTS if batch.node_labels is None else _WEIGHTS_WITH_LABELS
     if batch.node_attributes is not None and batch.node_attributes.shape[1]:
         found["attributes"] = _attributes(batch, n_components)
         weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
@@ -144,13 +153,15 @@ _SEEN = {
 }
 
 
-def _labels(n_components: int, *, partial: bool) -> RandomGraphEmbedding:
+def _labels(batch: GraphBatch, n_components: int, *, partial: bool) -> RandomGraphEmbedding:
+    has_labels = batch.node_labels is not None
     return RandomGraphEmbedding(
         n_components,
+        gamma=_GAMMA_OF_LABELS if has_labels else "scale",
         node_embedding=None,
         node_mass="equal",
         max_random_nodes=None,
-        wl_iterations=3,
+        wl_iterations=_DEPTH_OF_LABELS if has_labels else _DEPTH_OF_DEGREES,
         wl_depths="all",
         use_edge_labels="auto",
         partial=partial,

@@ -441,6 +441,7 @@ finally:
     "options, n_problems",
     [
         (["--gamma", "scale"], 240),
+        (["--gamma", "3*scale"], 240),
         (["--gamma", "1"], 240),
         (["--gamma", "scale", "--fit-graphs", "10"], 80 + 240),
     ],

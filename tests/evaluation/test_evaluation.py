@@ -216,7 +216,7 @@ def test_plausible_mistakes_raise_with_a_remedy(data, tmp_path):
         evaluate(data.graphs, data.target, "EMD")
     with pytest.raises(TypeError, match="n_dimensions=4, expected a list of values"):
         Method("m", gm.RandomGraphEmbedding(), {"n_dimensions": 4})
-    with pytest.raises(ValueError, match='gamma "scale", expected numbers'):
+    with pytest.raises(ValueError, match=r"gamma \['scale'\], expected numbers"):
         Method("m", gm.RandomGraphEmbedding(), {"gamma": ["scale"]})
     with pytest.raises(TypeError, match="'k' are a ndarray, expected a mapping from names"):
         PrecomputedKernels("k", np.eye(3))

@@ -77,7 +77,7 @@ def fit_to(
         source, most, random_state=embedding.random_state, progress="reading graphs", **reading
     )
     rows = None
-    if getattr(embedding, "gamma", "scale") == "scale" and len(sample.graphs) == n_graphs:
+    if isinstance(getattr(embedding, "gamma", "scale"), str) and len(sample.graphs) == n_graphs:
         rows = embedding.fit_transform(sample.graphs)
     else:
         embedding.fit(sample.graphs)

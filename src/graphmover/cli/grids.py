@@ -61,7 +61,7 @@ def _value(name: str, text: str) -> Any:
         value = None
     if value is None or not rule.accepts(value):
         expected = str(rule).replace("None", str(getattr(rule, "none", None)))
-        expected = expected.removesuffix(' or "scale"')
+        expected = expected.partition(", ")[0]
         option = PARAMETERS[name].option.removeprefix("--")
         raise typer.BadParameter(f"{option} must be {expected}, got {text!r}", param_hint="--grid")
     return value

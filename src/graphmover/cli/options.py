@@ -24,6 +24,7 @@ from graphmover.parameters import (
     Parameter,
     Positive,
     YesNoAuto,
+    multiple_of_scale,
 )
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def _value(name: str, given: Any) -> Any:
     if isinstance(rule, Integer) and rule.none is not None:
         return None if given == rule.none else _whole_number(given, PARAMETERS[name].option, rule)
     if isinstance(rule, Bandwidth):
-        return "scale" if given == "scale" else _number(given)
+        return given if multiple_of_scale(given) is not None else _number(given)
     return given
 
 
@@ -290,7 +291,7 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise typer.BadParameter(
-            f'must be a positive number or "scale", got {text!r}', param_hint="--gamma"
+            f"must be {Bandwidth()}, got {text!r}", param_hint="--gamma"
         ) from None
 
 

@@ -28,6 +28,7 @@ from graphmover.evaluation.selection import STRENGTHS
 from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.registry import named_blocks, text_of
+from graphmover.parameters import multiple_of_scale
 
 #: Parameters of the embedding that always enter the fingerprint.
 _FINGERPRINTED = ("gamma", "node_embedding", "node_mass", "sampling", "use_node_labels")
@@ -52,7 +53,7 @@ class Method:
         ``random_state``, ``n_jobs`` and ``device``, which are `evaluate`'s. It is not fitted.
     grid : mapping
         Values of ``max_random_nodes``, ``n_dimensions``, ``wl_iterations`` and ``gamma``. If the
-        embedding's gamma is "scale", those of the grid are multiples of
+        embedding's gamma is "scale" or a multiple, those of the grid are multiples of
         1 / (median training distance); otherwise they are gamma itself.
     stack_depths : bool
         Use Weisfeiler-Lehman labels of all depths from 0 to ``wl_iterations``, one block of
@@ -106,8 +107,9 @@ class Method:
             )
             for size, d, last in product(sizes, dimensions, iterations)
         ]
-        relative = bool(own.gamma == "scale")
-        gammas = self.grid.get("gamma", [1.0 if relative else own.gamma])
+        multiple = multiple_of_scale(own.gamma)
+        relative = multiple is not None
+        gammas = self.grid.get("gamma", [multiple if relative else own.gamma])
         return SearchSpace(stacks, [plain(gamma) for gamma in gammas], relative)
 
     @property
@@ -245,8 +247,8 @@ def _require_grid(name: str, grid: Any) -> None:
             )
         if not len(values):
             raise ValueError(f"the grid of {name!r} has no values of {parameter!r}")
-        if parameter == "gamma" and "scale" in values:
+        if parameter == "gamma" and any(isinstance(value, str) for value in values):
             raise ValueError(
-                f'the grid of {name!r} has gamma "scale", expected numbers: they are multiples of '
-                f'1 / (median training distance) if the embedding has gamma="scale"'
+                f"the grid of {name!r} has gamma {values!r}, expected numbers: they are multiples "
+                f'of 1 / (median training distance) if the embedding has gamma="scale"'
             )
