@@ -38,10 +38,13 @@ def on_source_read(app, page, source):
 
 
 def on_doctree(app, doctree, page):
-    """Mark cells with much text, and wide tables: site.css gives room that browsers would not."""
+    """Mark cells with much text, or figures, and wide tables: site.css gives them room."""
     for cell in doctree.findall(nodes.entry):
-        if len(cell.astext()) > 80:
+        text = cell.astext()
+        if len(text) > 80:
             cell["classes"].append("long")
+        elif len(text) <= 16 and re.match(r"[-+]?\d", text):
+            cell["classes"].append("figures")
     for table in doctree.findall(nodes.table):
         if len(list(table.findall(nodes.colspec))) > 6:
             table["classes"].append("wide")
