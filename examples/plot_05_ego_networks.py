@@ -4,7 +4,7 @@ Ego networks: who plays the same role?
 
 The ego network of a person is the graph of the people they meet, and who of those meet each
 other. Two people can play the same role without ever meeting: their ego networks look alike. Here
-the people are the characters of *Les Miserables*, whose 254 meetings networkx carries.
+the people are the characters of *Les Misérables*, whose 254 meetings networkx carries.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,17 @@ from sklearn.manifold import TSNE
 import graphmover as gm
 
 novel = nx.les_miserables_graph()
-egos = {name: nx.ego_graph(novel, name) for name in novel if novel.degree(name) >= 4}
+
+
+def ego_network(name):
+    """Return the graph of a person and the people they meet, in alphabetical order."""
+    ego = nx.Graph()
+    ego.add_nodes_from(sorted([name, *novel[name]]))
+    ego.add_edges_from(novel.subgraph(ego).edges(data=True))
+    return ego
+
+
+egos = {name: ego_network(name) for name in novel if novel.degree(name) >= 4}
 batch = gm.as_graph_batch(egos)
 print(batch)
 
@@ -43,11 +53,12 @@ for name in ("Valjean", "Enjolras", "Cosette", "Fantine"):
 # A map by t-SNE: characters that are close have ego networks that look alike. Colour is the
 # number of acquaintances.
 
-points = TSNE(random_state=0, method="exact", perplexity=8).fit_transform(vectors)
+points = TSNE(random_state=0, method="exact", perplexity=20).fit_transform(vectors)
 figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
-shown = axis.scatter(*points.T, c=batch.node_counts, s=24, cmap="viridis")
+shown = axis.scatter(*points.T, c=batch.node_counts - 1, s=24, cmap="viridis")
 for name in ("Valjean", "Javert", "Cosette", "Enjolras", "Gavroche", "Fantine", "Myriel", "Marius"):
     point = points[list(batch.ids).index(name)]
     axis.annotate(name, point, fontsize=9, xytext=(4, 4), textcoords="offset points")
 figure.colorbar(shown, label="acquaintances")
+axis.margins(0.1)
 axis.set(xticks=[], yticks=[])

@@ -54,8 +54,9 @@ for column, below in enumerate(axes.T):
         graph = graphs[column * 50 + row]
         for u, v in graph.edges:
             axis.plot(*graph.node_attributes[[u, v]].T, color="tab:blue", marker="o", ms=3)
-        axis.set(xlim=(-1.5, 3.5), ylim=(-1.5, 4.5), aspect="equal")
+        axis.set(xlim=(-2, 4), ylim=(-2, 5), aspect="equal")
         axis.axis("off")
+    below[0].set_title(letters[column * 50])
 
 # %%
 # The vectorizer sees attributes, and compares drawings by moving the ends of one onto the
@@ -78,5 +79,5 @@ for index, axis in zip(wrong, axes, strict=False):
         axis.plot(*graphs[index].node_attributes[[u, v]].T, color="tab:red", marker="o", ms=3)
     axis.set_title(f"{letters[index]}, read as {predicted[index]}", fontsize=9)
 for axis in axes:
-    axis.set(xlim=(-1.5, 3.5), ylim=(-1.5, 4.5), aspect="equal")
+    axis.set(xlim=(-2, 4), ylim=(-2, 5), aspect="equal")
     axis.axis("off")

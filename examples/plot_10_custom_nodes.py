@@ -61,7 +61,8 @@ figure, axis = plt.subplots(figsize=(6, 2.2), layout="constrained")
 axis.barh(list(scores), scores.values())
 axis.axvline(1 / 6, color="0.4", ls="--", label="chance")
 axis.set(xlabel="accuracy", xlim=(0, 1))
+axis.invert_yaxis()
 axis.legend(frameon=False)
 
 # %%
-# A model with a function of yours can be pickled; `save`, whose files hold no code, refuses it.
+# A model with a function of your own can be pickled, but `save` refuses it: its files hold no code.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.decomposition import PCA
 
 import graphmover as gm
 
@@ -49,15 +50,21 @@ two = np.load(folder / "again.npy", mmap_mode="r")
 print("the same bytes:", one.tobytes() == two.tobytes())
 
 # %%
-# Rows of the file, read where they are needed:
+# Every fifth row is read from the file, and shown by family: its columns less their means, and its
+# first two principal components.
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-first = np.argsort(data.target, kind="stable")[::10]
-axes[0].imshow(one[first], aspect="auto", interpolation="nearest")
-axes[0].set(xlabel="column", ylabel="every tenth graph, by family", yticks=[])
+rows = np.argsort(data.target, kind="stable")[::5]
+vectors, families = one[rows], data.target[rows]
 names = ["random", "ring", "two communities", "four communities", "outpost", "hierarchy"]
+middles = [np.flatnonzero(families == family).mean() for family in range(6)]
+points = PCA(2).fit_transform(vectors)
+
+figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+centred = vectors - vectors.mean(axis=0)
+axes[0].imshow(centred, aspect="auto", interpolation="nearest", cmap="RdBu", vmin=-0.03, vmax=0.03)
+axes[0].set(xlabel="column")
+axes[0].set_yticks(middles, labels=names)
 for family, name in enumerate(names):
-    lengths = np.linalg.norm(one[data.target == family], axis=1)
-    axes[1].hist(lengths, bins=30, histtype="step", label=name)
-axes[1].set(xlabel="length of the vectors", yticks=[])
-axes[1].legend(frameon=False, loc="upper left", fontsize=8)
+    axes[1].scatter(*points[families == family].T, s=8, label=name)
+axes[1].set(xlabel="first component", ylabel="second component", xticks=[], yticks=[])
+figure.legend(frameon=False, fontsize=8, loc="outside right upper")
