@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from site_pages import BESIDE
+
 import graphmover
 import graphmover.distributed
 import graphmover.evaluation
@@ -23,12 +25,13 @@ GROUPS = {
         "DistanceFeatures",
         "GraphSizes",
     ],
-    "Search and explanations": [
+    "Search, explanations, reports": [
         "NearestGraphs",
         "explain",
         "Alignment",
         "explain_weights",
         "AnchorWeights",
+        "report",
     ],
     "Graphs": ["Graph", "GraphBatch", "Dataset", "as_graph_batch", "from_edge_list"],
     "Files and data sets": [
@@ -80,12 +83,19 @@ def on_skip_member(app, what, name, member, skip, options):
 
 
 def on_docstring(app, what, name, obj, options, lines):
-    """Let names of fitted attributes, such as gamma_, stand without quotes: no links are meant."""
+    """Let names of fitted attributes, such as gamma_, stand without quotes, and link to pages."""
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             parts = line.split("`")
             parts[::2] = [re.sub(r"(\w[a-z0-9])_(?!\w)", r"\1\_", part) for part in parts[::2]]
+            parts[::2] = [re.sub(r"docs/[\w-]+\.md", _page, part) for part in parts[::2]]
             lines[number] = "`".join(parts)
+
+
+def _page(match):
+    """Return a link to the page of the site that shows a file of the repository."""
+    page = BESIDE.get(match[0], match[0].removeprefix("docs/"))
+    return f":doc:`/{page.rsplit('.', 1)[0]}`"
 
 
 def _group(title: str, module: str, names: list[str]) -> str:
