@@ -30,10 +30,8 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.launch(
         executable_path=shutil.which("chromium"), args=["--no-sandbox"]
     )
-    page = browser.new_page(viewport={"width": 1100, "height": 700})
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
     page.goto((HERE / "report.html").as_uri())
     page.wait_for_selector("html[data-ready]")
-    page.locator("#map").scroll_into_view_if_needed()
-    page.evaluate("document.getElementById('map').scrollIntoView()")
-    page.screenshot(path=HERE / "report.png")
+    page.locator("#map").screenshot(path=HERE / "report.png")
 (HERE / "report.html").unlink()

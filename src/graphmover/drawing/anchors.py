@@ -30,7 +30,7 @@ def draw_anchors(
     n_rows = -(-len(anchors) // _ACROSS)
     n_columns = min(len(anchors), _ACROSS)
     figure = new_figure(3.2 * n_columns, 3.4 * n_rows)
-    figure.suptitle(title.replace("$", r"\$"), fontsize=11)
+    figure.suptitle(title.replace("$", r"\$"), fontsize=12, weight="bold")
     places = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for axes in places:
         axes.set_axis_off()

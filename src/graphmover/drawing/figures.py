@@ -71,7 +71,8 @@ def draw_graph(
     if labels is not None and graph.n_nodes <= _MOST_LABELLED:
         for (x, y), label in zip(positions.tolist(), labels.tolist(), strict=True):
             text = _plain(str(label)[:6])
-            axes.text(x, y, text, ha="center", va="center", fontsize=7, zorder=4)
+            size = 80 * radius / max(1.0, len(text) / 2)
+            axes.text(x, y, text, ha="center", va="center", fontsize=size, zorder=4)
     axes.set_aspect("equal")
     axes.set_xlim(-1.2, 1.2)
     axes.set_ylim(-1.2, 1.2)

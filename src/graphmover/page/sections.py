@@ -57,6 +57,8 @@ def page_of(
 
 def _summary_table(summary: Summary) -> str:
     def spread(values: Any) -> str:
+        if values.least == values.most:
+            return f"{values.total:,} in all; {values.most:,} in each graph"
         return (
             f"{values.total:,} in all; {values.least:,} to {values.most:,}, mean {values.mean:.1f}"
         )
@@ -106,10 +108,10 @@ def _anchor_words(data: Data, content: Content) -> str:
     if content.anchors is None:
         return note(data.no_target)
     words = (
-        '<p class="muted">Vectors are closeness to random graphs, drawn from these graphs. A '
-        "linear model over all graphs gives each a weight; shown are those that speak most for a "
-        "class, their nodes in orange, with their weight times the standard deviation of their "
-        "column.</p>"
+        '<p class="muted">A column of the vectors says how close graphs are to one random graph, '
+        "which is drawn from a graph of this page. A linear model over all graphs weighs columns. "
+        "Shown are the random graphs that speak most for a class, their nodes in orange, with the "
+        "weight times the standard deviation of the column.</p>"
     )
     return words + '<div id="anchors"></div>'
 
@@ -190,7 +192,10 @@ def _anchors(content: Content, target: Target | None) -> list[dict[str, Any]]:
     names, weights, drawn = target.classes.tolist(), content.anchors, content.drawings.is_drawn
     if names:
         return [
-            {"title": f"Speak for {names[code]}", "anchors": weights.best(code, _ANCHORS, drawn)}
+            {
+                "title": f"Speak for class {names[code]}",
+                "anchors": weights.best(code, _ANCHORS, drawn),
+            }
             for code in weights.targets[:_ANCHOR_CLASSES]
         ]
     (only,) = weights.targets
