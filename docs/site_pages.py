@@ -38,7 +38,7 @@ def on_source_read(app, page, source):
 
 
 def on_doctree(app, doctree, page):
-    """Mark cells with much text, or figures, and wide tables: site.css gives them room."""
+    """Mark what site.css gives room or may break, and keep numbers and their % together."""
     for cell in doctree.findall(nodes.entry):
         text = cell.astext()
         if len(text) > 80:
@@ -48,6 +48,13 @@ def on_doctree(app, doctree, page):
     for table in doctree.findall(nodes.table):
         if len(list(table.findall(nodes.colspec))) > 6:
             table["classes"].append("wide")
+    for code in doctree.findall(nodes.literal):
+        if max(map(len, code.astext().split()), default=0) > 30:
+            code["classes"].append("long")
+    for text in list(doctree.findall(nodes.Text)):
+        if "%" in text and not isinstance(text.parent, nodes.literal | nodes.literal_block):
+            joined = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text)
+            text.parent.replace(text, nodes.Text(joined))
 
 
 def _section(heading):
