@@ -83,9 +83,9 @@ for name in ("asyncio.locks", "email.charset", "idlelib.searchbase", "unittest.m
 
 # %%
 # Can a linear classifier tell from its call graph whether a module is of asyncio or of idlelib?
-# The vectorizer has not seen the test modules. The choice of labels matters, and was made with
-# these modules in view, so expect less elsewhere: with the sizes of functions as labels, the
-# accuracy is no better than that of always guessing idlelib.
+# The vectorizer has not seen the test modules. The choice of labels matters (with the sizes of
+# functions as labels, the accuracy is no better than that of always guessing idlelib) and was made
+# with these modules in view, so expect less elsewhere.
 
 two = np.isin(homes, ["asyncio", "idlelib"])
 model = make_pipeline(gm.GraphVectorizer(256, random_state=0), LogisticRegression(max_iter=1000))
