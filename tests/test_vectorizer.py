@@ -167,6 +167,22 @@ def test_the_choice_of_views(kind, expected):
     assert [name for name, _ in vectorizer().fit(KINDS[kind]).views_] == [*views, "sizes"]
 
 
+def test_labels_count_for_more_where_neighbourhoods_recur():
+    edges = [(i, i + 1) for i in range(5)]
+    recurring = [gm.Graph(6, edges, node_labels=[i % 2 for i in range(6)]) for _ in range(4)]
+    unique = [gm.Graph(6, edges, node_labels=[6 * k + i for i in range(6)]) for k in range(4)]
+    deep, plain = (
+        {view.name: view for view in automatic_views(gm.as_graph_batch(graphs), 7)}
+        for graphs in (recurring, unique)
+    )
+    assert deep["labels"].transformer.wl_iterations > plain["labels"].transformer.wl_iterations
+    assert deep["counts"].transformer.gamma == "2*scale"
+    assert plain["counts"].transformer.gamma == "scale"
+    assert deep["structure"].weight < plain["structure"].weight
+    nothing = automatic_views(gm.as_graph_batch(recurring)[:0], 7)
+    assert [view.weight for view in nothing] == [view.weight for view in plain.values()]
+
+
 def test_degrees_have_their_share_beside_attributes():
     graphs = KINDS["attributes"]
     view = dict(vectorizer().fit(graphs).views_)["attributes"]

@@ -14,7 +14,7 @@ import numpy as np
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import carries
-from graphmover.nodes.labels import label_codes
+from graphmover.nodes.labels import label_codes, wl_labels
 from graphmover.nodes.masses import node_degrees
 from graphmover.nodes.registry import OF_ATTRIBUTES, named_blocks
 from graphmover.sizes import GraphSizes
@@ -25,12 +25,16 @@ _MOST_ONE_HOT = 100
 #: Whole training graphs are compared with attributes up to this many nodes on average.
 _WHOLE_NODES = 40
 
-#: How often labels are refined; where there are none, from one common label on.
-_DEPTH_OF_LABELS = 4
-_DEPTH_OF_DEGREES = 3
+#: How often labels are refined, and gamma: in general, and where neighbourhoods of labels recur, as
+#: in molecules. There deeper labels tell more; they also bring most distances closer together, so
+#: that a larger gamma is needed to tell near graphs from others.
+_DEPTH, _GAMMA = 3, "scale"
+_DEPTH_IF_RECURRING, _GAMMA_IF_RECURRING = 4, "2*scale"
 
-#: Many depths make most graphs about equally far apart: a larger gamma tells near ones from others.
-_GAMMA_OF_LABELS = "2*scale"
+#: Neighbourhoods recur if this share of the nodes has a label, refined so often, that a node of
+#: another graph has, too: in molecules 0.9 or more, in small proteins 0.55, in large ones 0.01.
+_RECURRING_SHARE = 0.75
+_RECURRING_DEPTH = 2
 
 #: The paper's view sees what others do not, such as communities, with this share of the components.
 _SHAPE_SHARE = 1 / 4
@@ -46,11 +50,11 @@ _DEGREE_SHARE = 0.15
 #: count as one more attribute, but no more than this.
 _LABEL_SHARE = 0.25
 
-#: The weights of the views. Refined labels see most of what structure does. Attributes matter most
-#: where nodes have them, the more so the more there are: they are compared together with labels,
-#: and without labels degrees stand beside them.
+#: The weights of the views. Recurring labels see most of what structure does. Attributes matter
+#: most where nodes have them, the more so the more there are: they are compared together with
+#: labels, and without labels degrees stand beside them.
 _WEIGHTS = {"labels": 1.0, "counts": 0.7, "structure": 1.0, "shape": 0.3, "sizes": 0.1}
-_WEIGHTS_WITH_LABELS = _WEIGHTS | {"structure": 0.5, "shape": 0.15, "sizes": 0.05}
+_WEIGHTS_IF_RECURRING = _WEIGHTS | {"structure": 0.5, "shape": 0.15, "sizes": 0.05}
 _WEIGHTS_WITH_ATTRIBUTES = {"attributes": 1.0, "counts": 0.6, "sizes": 0.1}
 _WEIGHTS_WITH_ATTRIBUTES_ALONE = {"attributes": 1.0, "labels": 0.2, "sizes": 0.1}
 
@@ -74,14 +78,15 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
     neighbourhoods; always the sizes. Without labels, Weisfeiler-Lehman refinement starts from one
     label for all, so labels are degrees, and so on.
     """
+    recurring = batch.node_labels is not None and _neighbourhoods_recur(batch)
     found: dict[str, RandomGraphEmbedding | GraphSizes] = {
-        "labels": _labels(batch, n_components, partial=False),
-        "counts": _labels(batch, n_components, partial=True),
+        "labels": _labels(n_components, recurring=recurring, partial=False),
+        "counts": _labels(n_components, recurring=recurring, partial=True),
         "structure": _structure(batch, n_components),
         "shape": _shape(n_components),
         "sizes": GraphSizes(),
     }
-    weights = _WEIGHTS if batch.node_labels is None else _WEIGHTS_WITH_LABELS
+    weights = _WEIGHTS_IF_RECURRING if recurring else _WEIGHTS
     if batch.node_attributes is not None and batch.node_attributes.shape[1]:
         found["attributes"] = _attributes(batch, n_components)
         weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
@@ -153,15 +158,27 @@ _SEEN = {
 }
 
 
-def _labels(batch: GraphBatch, n_components: int, *, partial: bool) -> RandomGraphEmbedding:
-    has_labels = batch.node_labels is not None
+def _neighbourhoods_recur(batch: GraphBatch) -> bool:
+    """Whether most nodes have a neighbourhood that some node of another graph has, too."""
+    if not batch.n_nodes:
+        return False
+    labels = wl_labels(batch, _RECURRING_DEPTH, use_edge_labels=batch.edge_labels is not None)
+    _, code = np.unique(labels, return_inverse=True)
+    graph = np.repeat(np.arange(len(batch)), batch.node_counts)
+    first, last = np.full(code.max() + 1, len(batch)), np.full(code.max() + 1, -1)
+    np.minimum.at(first, code, graph)
+    np.maximum.at(last, code, graph)
+    return bool((first != last)[code].mean() >= _RECURRING_SHARE)
+
+
+def _labels(n_components: int, *, recurring: bool, partial: bool) -> RandomGraphEmbedding:
     return RandomGraphEmbedding(
         n_components,
-        gamma=_GAMMA_OF_LABELS if has_labels else "scale",
+        gamma=_GAMMA_IF_RECURRING if recurring else _GAMMA,
         node_embedding=None,
         node_mass="equal",
         max_random_nodes=None,
-        wl_iterations=_DEPTH_OF_LABELS if has_labels else _DEPTH_OF_DEGREES,
+        wl_iterations=_DEPTH_IF_RECURRING if recurring else _DEPTH,
         wl_depths="all",
         use_edge_labels="auto",
         partial=partial,
