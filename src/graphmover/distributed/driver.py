@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.messages import warn
 from graphmover._utils.progress import progress_bar
 from graphmover.distributed.engines.choice import engine_of
 from graphmover.distributed.engines.protocol import Engine, Runs, Work
@@ -257,7 +257,7 @@ def _warn(
     n_skipped = sum(footer.skipped for footer in footers.values())
     if n_skipped:
         what = unread(n_skipped, are_left_out=options.errors == "skip")
-        warnings.warn(f"{what}: see {place.at(SKIPPED)}", UserWarning, stacklevel=4)
+        warn(f"{what}: see {place.at(SKIPPED)}")
     warn_about_zero_rows(sum(footer.empty for footer in footers.values()))
     unknown = model._unknown_labels()
     unknown.n_graphs = sum(footer.rows for footer in footers.values())

@@ -5,13 +5,13 @@ Messages start with ``graph i:`` so that the culprit among many can be found.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, segment_numbers
 from graphmover.graphs.columns import (
     Floats,
@@ -328,9 +328,8 @@ def _warn_if_one_way(
         one_way = both[np.abs(ahead.weights[a] - behind.weights[b]) > rounding]
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
-        warnings.warn(
+        warn(
             f"directed graphs are made undirected (the first is graph {index}): an edge in "
             f"either direction counts, and of two weights the larger",
             DirectionWarning,
-            stacklevel=5,
         )

@@ -34,6 +34,7 @@ def from_edge_list(
     node: str = "node",
     node_label: str | None = NODE_LABEL,
     node_attributes: str | Sequence[str] | None = None,
+    keep_direction: bool = False,
 ) -> GraphBatch:
     """Make graphs of a table with a row per edge, and a column that tells their graph.
 
@@ -62,6 +63,9 @@ def from_edge_list(
         exists. None ignores it.
     node_attributes : str or sequence of str, optional
         The columns of ``nodes`` with numeric attributes of nodes.
+    keep_direction : bool
+        Edges lead from ``source`` to ``target``: keep that as their labels, by the rules of
+        `GraphBatch.from_edges`.
 
     Returns
     -------
@@ -126,6 +130,8 @@ def from_edge_list(
         if of_nodes is None
         else of_nodes.attributes(node_attributes, by_graph),
         ids=ids,
+        directed=np.ones(len(ids), bool) if keep_direction else None,
+        keep_direction=keep_direction,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, TypeVar
 
 import numpy as np
 
+from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
 from graphmover.graphs.batch import GraphBatch
@@ -78,8 +78,8 @@ def as_graph_batch(
     ids : sequence of strings or integers, optional
         The ids of the graphs, in place of any that they carry or that a mapping gives them.
     keep_direction : bool
-        Keep the direction of edges of directed graphs as their labels, by the rules of
-        `GraphBatch.from_edges`. It has no effect on a `GraphBatch`.
+        Keep the direction of edges of directed graphs, and of tables of edges, as their labels,
+        by the rules of `GraphBatch.from_edges`. It has no effect on a `GraphBatch`.
 
     Returns
     -------
@@ -132,6 +132,7 @@ def as_graph_batch(
             edge_attributes=None if edge_attributes == EDGE_ATTRIBUTES else edge_attributes,
             node_label=node_label,
             node_attributes=None if node_attributes == NODE_ATTRIBUTES else node_attributes,
+            keep_direction=keep_direction,
         )
     if isinstance(graphs, GraphBatch):
         return graphs if ids is None else graphs.with_ids(ids)
@@ -161,8 +162,7 @@ def as_graph_batch(
     _require_found(parts, names)
     _check_flat_weights(parts, flat)
     for message in _unread(parts, names):
-        warnings.warn(message, UserWarning, stacklevel=2)
-    # Called from here, and not from a helper, so that warnings point to our caller's line.
+        warn(message)
     joined = _joined(parts, flat)
     own_ids = [part.id for part in parts] if any(part.id is not None for part in parts) else None
     joined["ids"] = own_ids if ids is None else ids

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, Literal, NamedTuple, Protocol
 
-from graphmover._utils.messages import counted
+from graphmover._utils.messages import counted, warn
 from graphmover.graphs.columns import is_id
 from graphmover.io.limits import Limit, check_limits
 
@@ -108,7 +107,7 @@ class BadGraphs:
         """Warn of bad graphs that nobody else has taken note of."""
         if self.n_graphs and self._sink is None:
             what = unread(self.n_graphs, are_left_out=self._are_left_out)
-            warnings.warn(f"{what} ({self._first})", UserWarning, stacklevel=3)
+            warn(f"{what} ({self._first})")
 
 
 def unread(n_graphs: int, *, are_left_out: bool) -> str:
