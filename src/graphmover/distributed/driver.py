@@ -81,6 +81,7 @@ def transform_to(
     errors: Errors = "raise",
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
     overwrite: bool = False,
     verify: bool = True,
     progress: bool | None = None,
@@ -120,7 +121,7 @@ def transform_to(
         256 MB. A unit of a Parquet file is at least a row group.
     batch_size : int, optional
         Graphs in memory at a time, see ``model.transform_to``.
-    target_column, id_column, errors, max_bytes, max_smiles
+    target_column, id_column, errors, max_bytes, max_smiles, keep_direction
         See `iter_batches`. With ``errors="skip"`` or ``"empty"``, ``folder + "/_skipped.csv"``
         lists the graphs that could not be read.
     overwrite : bool
@@ -163,7 +164,7 @@ def transform_to(
         source,
         folder,
         engine_of(engine, client=client, workers=workers, resources=resources, num_gpus=num_gpus),
-        Options(target_column, id_column, errors, max_bytes, max_smiles),
+        Options(target_column, id_column, errors, max_bytes, max_smiles, keep_direction),
         n_jobs=n_jobs,
         unit_rows=unit_rows,
         batch_size=batch_size,

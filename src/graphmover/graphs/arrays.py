@@ -91,7 +91,10 @@ def arrays_from_edges(
     if keep_direction:
         behind = ahead[reverse_entries(offsets, indptr, indices)]
         is_directed = np.repeat(oriented, np.diff(indptr[offsets]))  # type: ignore[arg-type]
-        labels = _with_direction(np.where(is_directed, ahead + 2 * behind, 3), labels)
+        directions = np.where(is_directed, ahead + 2 * behind, 3)
+        kept = directions_of(offsets, indptr, indices, labels)
+        if kept is None or (kept == 3).all() or (directions != 3).any():
+            labels = _with_direction(directions, labels)
     return Arrays(
         offsets,
         indptr,
@@ -111,6 +114,26 @@ def _with_direction(directions: Ints, labels: NDArray[Any] | None) -> NDArray[An
         return directions
     pairs = zip(directions.tolist(), labels.tolist(), strict=True)
     return np.fromiter(pairs, dtype=object, count=len(labels))
+
+
+def directions_of(
+    offsets: Ints, indptr: Ints, indices: NDArray[np.int32], labels: NDArray[Any] | None
+) -> Ints | None:
+    """Return the directions that labels of edges hold, or None if they hold none."""
+    if labels is None or not len(labels):
+        return np.empty(0, np.int64) if not len(indices) else None
+    directions = labels
+    if labels.dtype == object:
+        directions = np.array(list(map(_direction_in, labels)))
+    if not np.isin(directions, (1, 2, 3)).all():
+        return None
+    the_other_way = np.array([0, 2, 1, 3])[directions[reverse_entries(offsets, indptr, indices)]]
+    return directions if np.array_equal(directions, the_other_way) else None
+
+
+def _direction_in(label: Any) -> int:
+    is_pair = isinstance(label, tuple) and len(label) == 2 and type(label[0]) is int
+    return label[0] if is_pair else 0
 
 
 def edge_array(edges: ArrayLike | Iterable[tuple[int, int]]) -> Ints:
@@ -329,7 +352,11 @@ def _warn_if_one_way(
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
         warn(
-            f"directed graphs are made undirected (the first is graph {index}): an edge in "
-            f"either direction counts, and of two weights the larger",
+            f"edges have two weights, one in either direction (the first in graph {index}): the "
+            f"larger counts"
+            if keep_direction
+            else f"directed graphs are made undirected (the first is graph {index}): an edge in "
+            f"either direction counts, and of two weights the larger; to keep directions as edge "
+            f"labels, read them with keep_direction=True (gm.as_graph_batch, gm.read_graphs)",
             DirectionWarning,
         )

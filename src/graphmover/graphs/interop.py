@@ -79,7 +79,8 @@ def as_graph_batch(
         The ids of the graphs, in place of any that they carry or that a mapping gives them.
     keep_direction : bool
         Keep the direction of edges of directed graphs, and of tables of edges, as their labels,
-        by the rules of `GraphBatch.from_edges`. It has no effect on a `GraphBatch`.
+        by the rules of `GraphBatch.from_edges`. For a `GraphBatch` that was made without it
+        this is too late, and there is a warning.
 
     Returns
     -------
@@ -135,6 +136,11 @@ def as_graph_batch(
             keep_direction=keep_direction,
         )
     if isinstance(graphs, GraphBatch):
+        if keep_direction and graphs.directions is None:
+            warn(
+                "keep_direction=True is too late: a GraphBatch has no directions of edges unless "
+                "it was made with it. Pass it where the graphs are read or converted"
+            )
         return graphs if ids is None else graphs.with_ids(ids)
     if ids is None:
         ids = _index_of(graphs)

@@ -84,7 +84,9 @@ def read_edge_table(file: Path, how: Reading) -> Iterator[Dataset]:
         if EDGE_LABEL in table.column_names:
             columns[EDGE_LABEL] = _labels(table, EDGE_LABEL, order, file)
         columns |= {name: _numbers(table, name, file) for name in names}
-        graphs = from_edge_list(columns, edge_attributes=names or None)
+        graphs = from_edge_list(
+            columns, edge_attributes=names or None, keep_direction=how.keep_direction
+        )
         assert graphs.ids is not None
         data = Dataset(file.stem, graphs.with_ids(ids_of(graphs.ids.tolist())))
     for start in range(0, len(data.graphs), how.batch_size):
@@ -124,6 +126,8 @@ def _read_folder(folder: Path, how: Reading) -> Dataset:
         edge_labels=_labels(edges, EDGE_LABEL, by_graph, file),
         edge_attributes=_attributes(edges, _EDGE_COLUMNS, by_graph, file),
         ids=ids_of(ids),
+        directed=np.ones(n_graphs, bool) if how.keep_direction else None,
+        keep_direction=how.keep_direction,
     )
     return Dataset(folder.name, graphs, target)
 

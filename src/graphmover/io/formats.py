@@ -99,6 +99,7 @@ def iter_batches(
     skipped: Sink | None = None,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
 ) -> Iterator[Dataset]:
     """Read a collection of graphs in batches.
 
@@ -137,6 +138,10 @@ def iter_batches(
     max_smiles : int, optional
         The most characters that a SMILES may have, by default 50,000: the time that RDKit
         takes grows with the square of the length.
+    keep_direction : bool
+        Keep the direction of edges as their labels, by the rules of `GraphBatch.from_edges`:
+        of directed graphs, and from ``source`` to ``target`` in tables and lists of edges.
+        SMILES, graph6 and TU data sets have none, which is an error.
 
     Yields
     ------
@@ -150,7 +155,9 @@ def iter_batches(
     >>> [len(batch.graphs) for batch in gm.iter_batches(data, 20)]
     [20, 20, 10]
     """
-    options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+    options = ReadingOptions(
+        target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
+    )
     return batches_of(source, batch_size, options)
 
 
@@ -161,17 +168,18 @@ def batches_of(source: Any, batch_size: int, options: ReadingOptions) -> Iterato
     bad = BadGraphs(options.errors, options.skipped)
     if isinstance(source, str | os.PathLike):
         limit = Limit(Path(source).expanduser(), options.max_bytes, options.max_smiles)
-        how = Reading(batch_size, options.target_column, options.id_column, limit, bad)
+        columns = options.target_column, options.id_column
+        how = Reading(batch_size, *columns, limit, bad, options.keep_direction)
         return _reporting(_from_path(source, how, options.max_bytes), bad)
     for name, column in options.columns.items():
         if column is not None:
             raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
-    if isinstance(source, Dataset):
-        return _slices(source, batch_size)
-    if isinstance(source, GraphBatch) or is_one_graph(source) or is_edge_list(source):
-        return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
+    if isinstance(source, Dataset | GraphBatch) or is_one_graph(source) or is_edge_list(source):
+        graphs = as_graph_batch(source, keep_direction=options.keep_direction)
+        data = source if isinstance(source, Dataset) else Dataset("graphs", graphs)
+        return _slices(data, batch_size)
     no_file = Limit(Path(os.devnull))  # what is in memory is not limited
-    how = Reading(batch_size, None, None, no_file, bad)
+    how = Reading(batch_size, None, None, no_file, bad, options.keep_direction)
     return _reporting(_from_iterable(source, how), bad)
 
 
@@ -189,12 +197,13 @@ def read_graphs(
     skipped: Sink | None = None,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
 ) -> Dataset:
     """Read a collection of graphs into memory.
 
     Parameters
     ----------
-    source, target_column, id_column, errors, skipped, max_bytes, max_smiles
+    source, target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
         See `iter_batches`.
 
     Examples
@@ -208,7 +217,9 @@ def read_graphs(
     60
     Dataset('families', 60 graphs, 6 classes)
     """
-    options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+    options = ReadingOptions(
+        target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
+    )
     parts, n_graphs, n_bytes = [], 0, 0
     limit = None
     for part in batches_of(source, _BATCH_GRAPHS, options):
@@ -245,13 +256,14 @@ def write_graphs(
     batch_size: int = _BATCH_GRAPHS,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
     progress: bool = False,
 ) -> int:
     """Write graphs, and their ids and targets if there are any, to a file, atomically.
 
     Parameters
     ----------
-    source, target_column, id_column, max_bytes, max_smiles
+    source, target_column, id_column, max_bytes, max_smiles, keep_direction
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted batch by batch.
     path : path
@@ -290,7 +302,9 @@ def write_graphs(
         if errors == "skip":
             raise ValueError("target would not line up with errors='skip': use errors='empty'")
     with listing_skipped(path, errors, overwrite=overwrite) as skipped:
-        options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+        options = ReadingOptions(
+            target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
+        )
         batches = batches_of(source, batch_size, options)
         if target is not None:
             batches = _with_target(batches, as_target(target))
@@ -411,6 +425,7 @@ def _from_path(
             )
         if how.id_column is not None:
             raise ValueError(f"{path} is a TU data set, without ids: leave out id_column")
+        how.require_no_direction(f"{path}: TU data sets")
         logger.debug("reading %s (a TU data set)", source)
         here = path.is_dir() and _is_tu(path)  # before a data set of that name elsewhere
         return _slices(load_dataset(path if here else source, max_bytes=max_bytes), how.batch_size)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -119,16 +120,15 @@ def _data_of(
     table = table.select([name for name in table.column_names if name in COLUMNS])
     if ids is not None:
         table = table.append_column(ID, ids)
+    graphs_of = partial(GraphBatch.from_arrow, keep_direction=how.keep_direction)
     try:
-        return GraphBatch.from_arrow(table), values
+        return graphs_of(table), values
     except (TypeError, ValueError):
         if how.bad.are_raised:
             raise
     names = [None] * len(table) if ids is None else ids.to_pylist()
     places = [(first + index, name) for index, name in enumerate(names)]
-    graphs, kept = one_by_one(
-        lambda index: GraphBatch.from_arrow(table.slice(index, 1)), places, how.bad
-    )
+    graphs, kept = one_by_one(lambda index: graphs_of(table.slice(index, 1)), places, how.bad)
     return (graphs, None if values is None else values[kept]) if kept else None
 
 

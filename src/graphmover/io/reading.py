@@ -127,6 +127,7 @@ class ReadingOptions(NamedTuple):
     skipped: Sink | None = None
     max_bytes: int | None = None
     max_smiles: int | None = None
+    keep_direction: bool = False
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -149,6 +150,12 @@ class Reading(NamedTuple):
     id_column: str | None
     limit: Limit
     bad: BadGraphs
+    keep_direction: bool = False
+
+    def require_no_direction(self, what: str) -> None:
+        """Reject a wish for directions that graphs of this kind never have."""
+        if self.keep_direction:
+            raise ValueError(f"{what} have no directions of edges: leave out keep_direction=True")
 
 
 def id_column_of(names: Sequence[str], how: Reading, others: Iterable[str | None]) -> str | None:

@@ -155,6 +155,7 @@ def _molecule(smiles: str, where: str, limit: Limit) -> Molecule:
 
 def batches_of_lines(lines: Iterable[Line], path: Readable, how: Reading) -> Iterator[Dataset]:
     """Yield the molecules of lines, ``batch_size`` at a time."""
+    how.require_no_direction(f"{path}: molecules")
 
     def molecules() -> Iterator[tuple[Line, Molecule]]:
         for line in lines:
