@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, segment_numbers
 from graphmover.graphs.columns import (
+    NEGATIVE_WEIGHTS,
     Floats,
     Ints,
     attribute_array,
@@ -237,9 +238,10 @@ def _check_edges(
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         at = int(np.argmax(bad))
+        remedy = f": {NEGATIVE_WEIGHTS}" if weights[at] < 0 else ""
         raise ValueError(
             f"{name(at)} has the weight {weights[at]}, expected a finite number that is not "
-            f"negative"
+            f"negative{remedy}"
         )
 
 

@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 #: Labels in files may be lists of lists this deep. Hashing deeper ones would exhaust the stack.
 MAX_DEPTH = 20
 
+#: What to do about weights that are negative, such as correlations.
+NEGATIVE_WEIGHTS = "take absolute values, or keep only edges above a threshold"
+
 
 class Carriers(NamedTuple):
     """The nodes or edges that carry the values of a column."""

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.graphs.graph import GRAPH_ID
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import converted
+from graphmover.graphs.parts import USUAL_NAMES
 from graphmover.io.reading import BadGraphs, Readable, Reading
 
 Item = TypeVar("Item")
@@ -154,9 +154,11 @@ def _converted(
         ids = [record.id for record in chunk]
     bad = how.bad
     as_batch = partial(
-        as_graph_batch,
-        graph_id=GRAPH_ID if own_ids else None,
+        converted,
+        names=USUAL_NAMES if own_ids else USUAL_NAMES._replace(graph_id=None),
         keep_direction=how.keep_direction,
+        by_reader=True,
+        in_file=how.is_file,
     )
 
     def read(index: int) -> GraphBatch:

@@ -179,7 +179,7 @@ def batches_of(source: Any, batch_size: int, options: ReadingOptions) -> Iterato
         data = source if isinstance(source, Dataset) else Dataset("graphs", graphs)
         return _slices(data, batch_size)
     no_file = Limit(Path(os.devnull))  # what is in memory is not limited
-    how = Reading(batch_size, None, None, no_file, bad, options.keep_direction)
+    how = Reading(batch_size, None, None, no_file, bad, options.keep_direction, is_file=False)
     return _reporting(_from_iterable(source, how), bad)
 
 

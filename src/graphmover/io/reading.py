@@ -151,6 +151,7 @@ class Reading(NamedTuple):
     limit: Limit
     bad: BadGraphs
     keep_direction: bool = False
+    is_file: bool = True
 
     def require_no_direction(self, what: str) -> None:
         """Reject a wish for directions that graphs of this kind never have."""
