@@ -27,6 +27,7 @@ from graphmover.input_warnings import warn_about_zero_rows
 from graphmover.io.estimator_files import batch_size_for
 from graphmover.io.limits import check_limits
 from graphmover.io.model_file import fingerprint
+from graphmover.io.other_columns import not_lined_up
 from graphmover.io.reading import Errors, unread
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ def run(
             done = _run_all(engine, task_of(job), work, n_there, found.n_rows, progress=progress)
             footers |= {one.footer.unit: one.footer for one in done}
         output.finish(job, footers)
-    _warn(model, options, footers, place)
+    has_ids = layout.id is not None
+    _warn(model, options, footers, place, source=source, has_ids=has_ids)
     return Written(
         sum(footer.rows for footer in footers.values()),
         n_features,
@@ -254,11 +256,16 @@ def _warn(
     options: Options,
     footers: dict[int, Footer],
     place: Place,
+    *,
+    source: str | os.PathLike[str],
+    has_ids: bool,
 ) -> None:
     n_skipped = sum(footer.skipped for footer in footers.values())
     if n_skipped:
         what = unread(n_skipped, are_left_out=options.errors == "skip")
         warn(f"{what}: see {place.at(SKIPPED)}")
+        if options.errors == "skip" and not has_ids:
+            warn(not_lined_up(source, options.target_column))
     warn_about_zero_rows(sum(footer.empty for footer in footers.values()))
     unknown = model._unknown_labels()
     unknown.n_graphs = sum(footer.rows for footer in footers.values())

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_other_file
-from graphmover._utils.messages import logger
+from graphmover._utils.messages import logger, warn
 from graphmover._utils.progress import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset, as_target
@@ -31,9 +31,10 @@ from graphmover.io.networkx_files import (
     read_json_lines,
     write_json_lines,
 )
+from graphmover.io.other_columns import not_lined_up
 from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
 from graphmover.io.reading import BadGraphs, Errors, Reading, ReadingOptions, Sink
-from graphmover.io.skipped_file import listing_skipped
+from graphmover.io.skipped_file import SkippedFile, listing_skipped
 from graphmover.io.smiles import read_smiles, read_smiles_table
 
 #: Reads a file or folder.
@@ -170,7 +171,7 @@ def batches_of(source: Any, batch_size: int, options: ReadingOptions) -> Iterato
         limit = Limit(Path(source).expanduser(), options.max_bytes, options.max_smiles)
         columns = options.target_column, options.id_column
         how = Reading(batch_size, *columns, limit, bad, options.keep_direction)
-        return _reporting(_from_path(source, how, options.max_bytes), bad)
+        return _reporting(_from_path(source, how, options.max_bytes), bad, source, options)
     for name, column in options.columns.items():
         if column is not None:
             raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
@@ -180,12 +181,22 @@ def batches_of(source: Any, batch_size: int, options: ReadingOptions) -> Iterato
         return _slices(data, batch_size)
     no_file = Limit(Path(os.devnull))  # what is in memory is not limited
     how = Reading(batch_size, None, None, no_file, bad, options.keep_direction, is_file=False)
-    return _reporting(_from_iterable(source, how), bad)
+    bad.counted = "graph"
+    return _reporting(_from_iterable(source, how), bad, source, options)
 
 
-def _reporting(batches: Iterator[Dataset], bad: BadGraphs) -> Iterator[Dataset]:
-    yield from batches
+def _reporting(
+    batches: Iterator[Dataset], bad: BadGraphs, source: Any, options: ReadingOptions
+) -> Iterator[Dataset]:
+    """Yield batches, then warn of graphs that could not be read."""
+    has_ids = False
+    for batch in batches:
+        has_ids = has_ids or batch.ids is not None
+        yield batch
     bad.warn()
+    writes_rows = isinstance(options.skipped, SkippedFile)
+    if writes_rows and bad.n_graphs and options.errors == "skip" and not has_ids:
+        warn(not_lined_up(source, options.target_column))
 
 
 def read_graphs(

@@ -127,6 +127,7 @@ def _data_of(
         if how.bad.are_raised:
             raise
     names = [None] * len(table) if ids is None else ids.to_pylist()
+    how.bad.counted = "graph"
     places = [(first + index, name) for index, name in enumerate(names)]
     graphs, kept = one_by_one(lambda index: graphs_of(table.slice(index, 1)), places, how.bad)
     return (graphs, None if values is None else values[kept]) if kept else None

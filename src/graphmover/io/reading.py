@@ -76,6 +76,7 @@ class BadGraphs:
         self.are_raised = errors == "raise"
         self.n_graphs = 0
         self.file = ""  # the one that is read, of several
+        self.counted = "line"  # what positions count
         self._are_left_out = errors == "skip"
         self._sink = skipped
         self._first = ""
@@ -89,10 +90,13 @@ class BadGraphs:
         """
         if self.are_raised:
             raise self.with_remedy(error)
-        position = f"{self.file}:{position}" if self.file else position
         reason = str(error).removeprefix(f"{where}: ")[:_LONGEST_REASON]
         self.n_graphs += 1
-        self._first = self._first or f"the first, at {position}: {reason[:200]}"
+        if not self._first:
+            place = position if isinstance(position, str) else f"{self.counted} {position}"
+            of_file = f"{self.file}, " if self.file else ""
+            self._first = f"the first: {of_file}{place}, {reason[:200]}"
+        position = f"{self.file}:{position}" if self.file else position
         if self._sink is not None:
             self._sink.append(Skipped(position, id, reason))
         return self._are_left_out
