@@ -455,7 +455,7 @@ def _is_tu(path: Path) -> bool:
 def _unknown(path: Path) -> str:
     """Describe what was expected of an existing file or folder."""
     if path.is_dir():
-        known = ", ".join([*FOLDERS, *(f"*{ending}" for ending in FILES)])
+        known = ", ".join(dict.fromkeys([*FOLDERS, *(f"*{ending}" for ending in FILES)]))
         return f"the folder {path} holds no {known} or *_A.txt (a TU data set)"
     return f"cannot tell the format of {path}: {_unknown_ending(path)}"
 

@@ -13,7 +13,15 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.arrow import COLUMNS, ID, NEIGHBOURS, is_id_type, is_json, pyarrow
+from graphmover.graphs.arrow import (
+    COLUMNS,
+    ID,
+    NEIGHBOURS,
+    is_id_type,
+    is_json,
+    no_neighbours,
+    pyarrow,
+)
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import (
@@ -74,6 +82,8 @@ def metadata_of(path: Readable) -> Any:
 def wanted_columns(schema: Any, path: Readable, how: Reading) -> Wanted:
     """Return the columns to read: those of graphs, and those with the target and the id."""
     target = how.target_column or (TARGET if TARGET in schema.names else None)
+    if NEIGHBOURS not in schema.names:
+        raise ValueError(f"{os.fspath(path)}: {no_neighbours(schema.names)}")
     with naming(path):
         id = _id_column(schema, how, target)
     wanted = [*(name for name in COLUMNS if name in schema.names), target, id]
