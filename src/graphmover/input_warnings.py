@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.messages import warn
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
 from graphmover.parameters import PARAMETERS
 
 Floats = NDArray[np.float64]
 
-#: Warnings point to the line that called the library.
-_PACKAGE = (os.path.join(Path(__file__).parent, ""),)
-
 
 def warn_about_empty_graphs(batch: GraphBatch) -> None:
     """Warn once if graphs have no nodes."""
     empty = np.flatnonzero(batch.node_counts == 0)
     if len(empty):
-        _warn(
+        warn(
             f"{len(empty)} of {len(batch)} graphs have no nodes (the first is graph {empty[0]}): "
             f"they are infinitely far from everything and embedded as zeros"
         )
@@ -53,14 +48,14 @@ def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, object]) -> No
         if unused == ["edge labels"] and parameters["wl_iterations"]:
             _warn_of_unrefined_edge_labels()
         elif unused:
-            _warn(
+            warn(
                 f'the graphs carry {" and ".join(unused)}, which node_embedding="{chosen}" does '
                 f'not use: node_embedding="{embedding_of(carried)}" does'
             )
     elif chosen is None and "edge labels" in carried and parameters["use_edge_labels"] is False:
         _warn_of_unrefined_edge_labels()
     elif "node labels" in carried and _leaves_labels_out(parameters):
-        _warn(
+        warn(
             f'the graphs carry node labels, which node_embedding="{text_of(chosen)}" does not '
             f'use: add "labels" to it, or say use_node_labels=True or use_node_labels=False'
         )
@@ -85,7 +80,7 @@ def carries(batch: GraphBatch, what: str) -> bool:
 
 
 def _warn_of_unrefined_edge_labels() -> None:
-    _warn(
+    warn(
         "the graphs carry edge labels, which use_edge_labels=False does not use: "
         'use_edge_labels="auto" does, with wl_iterations=1 or more'
     )
@@ -127,7 +122,7 @@ class UnknownLabels:
         # Refined labels are so many that this happens to some graphs, but not to all of many.
         if not n_unknown or (self._wl_iterations and not 10 <= n_graphs == n_unknown):
             return
-        _warn(
+        warn(
             f"{n_unknown} of {n_graphs} graphs have no node label in common with any random graph: "
             f"their labels tell nothing about them. Are these of the kind that the model was "
             f"fitted with, numbers or strings?"
@@ -137,24 +132,10 @@ class UnknownLabels:
 def warn_about_zero_rows(n_empty: int) -> None:
     """Warn once, at the end of a long run, if graphs had no nodes."""
     if n_empty:
-        _warn(f"{n_empty} graphs have no nodes and are embedded as zeros")
+        warn(f"{n_empty} graphs have no nodes and are embedded as zeros")
 
 
 def warn_of_notes(notes: Iterable[str]) -> None:
     """Warn of what a result says about itself, such as classes that are too rare."""
     for note in notes:
-        _warn(note)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=_depth())
-
-
-def _depth() -> int:
-    """Return the stack level of the first caller outside the package."""
-    import sys
-
-    frame, level = sys._getframe(2), 2
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
-    return level
+        warn(note)

@@ -126,8 +126,33 @@ def test_info_lists_what_a_source_carries(molecules, tmp_path):
     )
     (tmp_path / "x.jsonl").write_text(line)
     answer = run("info", "x.jsonl", cwd=tmp_path)
-    assert "\ndirection         some edges go one way; they count both ways\n" in answer.stdout
+    both_ways = "\ndirection         some edges go one way; they count both ways: --keep-direction"
+    assert both_ways in answer.stdout
     assert "warning" not in answer.stderr
+    answer = run("info", "x.jsonl", "--keep-direction", cwd=tmp_path)
+    assert "\ndirection         some edges go one way; kept as edge labels\n" in answer.stdout
+
+
+def test_directions_are_kept_on_request(tmp_path):
+    nodes = '"nodes": [{"id": 0}, {"id": 1}, {"id": 2}]'
+    ends = [[(0, 1), (0, 2)], [(1, 0), (2, 0)]] * 3
+    for name, kept in (("x.jsonl", ends), ("y.jsonl", ends[:1] * 6)):
+        edges = [[{"source": u, "target": v} for u, v in one] for one in kept]
+        lines = [f'{{"directed": true, {nodes}, "edges": {json.dumps(one)}}}' for one in edges]
+        (tmp_path / name).write_text("\n".join(lines))
+    answer = run("embed", "x.jsonl", "-o", "z.npy", "-r", "4", "-q", cwd=tmp_path)
+    assert "to keep directions as edge labels, read them with --keep-direction" in answer.stderr
+    assert "gm." not in answer.stderr
+    Z = np.load(tmp_path / "z.npy")
+    assert (Z[0] == Z[1]).all()
+    options = ["--keep-direction", "-m", "m.npz", "-r", "4", "-q"]
+    answer = run("embed", "x.jsonl", "-o", "k.npy", *options, cwd=tmp_path)
+    assert answer.returncode == 0 and not answer.stderr
+    Z = np.load(tmp_path / "k.npy")
+    assert (Z[0] == Z[2]).all() and (Z[0] != Z[1]).any()
+    answer = run("embed", "y.jsonl", "-o", "y.npy", "-m", "m.npz", "-q", cwd=tmp_path)
+    assert answer.returncode == 1
+    assert "or with --keep-direction if they are directions" in answer.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

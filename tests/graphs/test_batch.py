@@ -427,7 +427,7 @@ def test_direction_is_kept_as_edge_labels():
     ]  # fmt: skip
     with pytest.raises(ValueError, match="keep_direction=True needs directed"):
         gm.GraphBatch.from_edges(*counts, keep_direction=True)
-    with pytest.warns(UserWarning, match="of two weights the larger"):
+    with pytest.warns(UserWarning, match="edges have two weights"):
         weighted = gm.GraphBatch.from_edges(*counts, edge_weights=[1, 2, 3, 1, 1, 1], **options)
     assert weighted.edge_weights.tolist() == [1, 1, 3, 3, 1, 1, 1, 1]
     assert weighted.edge_labels.tolist() == batch.edge_labels.tolist()

@@ -109,7 +109,7 @@ def test_grakel_isolated_nodes_and_attributes():
         ([(0, 1, -1.0)], r"edge \(0, 1\) has the weight -1"),
         (((0, 1), (1, 2)), "a list of tuples"),
         ([[0, 1], [1, 2]], "a list of tuples"),
-        (([(0, 1)], {0: "C"}), "node 1 has no label while other nodes of the graph have"),
+        (([(0, 1)], {0: "C"}), "node 1 has no label, but other nodes of this graph do"),
         (([(0, 1), (1, 2)], None, {(0, 1): 1}), r"edge \(1, 2\) has no label"),
         (([(0, 1)], None, {(0, 2): 1}), r"a label for \(0, 2\), which is not one of its edges"),
         (([(0, 1)], None, {5: 1}), "a label for 5, which is not one of its edges"),

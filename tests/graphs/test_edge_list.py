@@ -25,7 +25,7 @@ NODES = {
     "size": [1, 2, 3, 4, 5, 6, 7],
 }
 CARRIED = {
-    "weight": "strength",
+    "edge_weight": "strength",
     "edge_label": "bond",
     "edge_attributes": ["length", "angle"],
     "node_label": "atom",
@@ -157,7 +157,7 @@ def nodes_with(name, values):
         ),
         (EDGES, nodes_with("atom", ["C", "N", None, "C", "C", "O", "N"]), "nodes, row 2: atom"),
         (EDGES, nodes_with("size", [1, 2, "a", 4, 5, 6, 7]), "nodes, row 2: size is 'a', expected"),
-        ({"graph": [1]}, None, r"edges has no column 'source' among \['graph'\]: name it"),
+        ({"graph": [1]}, None, r"no column 'source'; its columns are \['graph'\]: name"),
         (EDGES, {"node": [1]}, "nodes has no column 'graph'"),
         ([(0, 1)], None, "edges must be a data frame, .* got an object of type list"),
     ],

@@ -33,7 +33,7 @@ def test_columns_of_the_usual_names_are_used(kind):
         assert batch.edge_weights.tolist() == [1, 1, 2, 2, 3, 3]
         assert batch.edge_labels.tolist() == list("xxyyxx")
         assert batch.node_labels.tolist() == list("CNCOO")
-        bare = gm.from_edge_list(edges, nodes, weight=None, edge_label=None, node_label=None)
+        bare = gm.from_edge_list(edges, nodes, edge_weight=None, edge_label=None, node_label=None)
         assert bare == gm.from_edge_list(EDGES, {k: NODES[k] for k in ("graph", "node")})
         alone = gm.as_graph_batch(edges)
         assert alone.node_labels is None and alone.edge_weights is not None
@@ -53,7 +53,7 @@ def test_other_tables_are_an_error_that_says_what_is_missing():
     with pytest.raises(TypeError, match="has the columns graph, source and target, or names"):
         gm.as_graph_batch(pd.DataFrame({"from": [1], "to": [2]}))
     with pytest.raises(ValueError, match="edges has no column 'weigth'"):
-        gm.from_edge_list(pd.DataFrame(EDGES | MORE), weight="weigth")
+        gm.from_edge_list(pd.DataFrame(EDGES | MORE), edge_weight="weigth")
 
 
 def test_a_weight_that_no_float_can_hold():

@@ -129,7 +129,7 @@ def test_bad_graphs_are_skipped_or_emptied(tmp_path, make, batch_size):
 @pytest.mark.parametrize("make", SOURCES)
 def test_without_a_list_there_is_one_warning(tmp_path, make):
     source, *_, bad, _ = make(tmp_path)
-    message = f"2 graphs could not be read and have been left out .the first, at {bad[0][1]}: "
+    message = f"2 graphs could not be read and have been left out .the first: .*{bad[0][1]}, "
     with pytest.warns(UserWarning, match=message) as caught:
         data = gm.read_graphs(source, errors="skip")
     assert len(caught) == 1 and len(data.graphs) == 3
@@ -142,7 +142,8 @@ def test_a_table_beside_the_output_lists_them(tmp_path, model, make):
     source, *_, bad, _ = make(tmp_path)
     output, table = tmp_path / "z.csv", tmp_path / "z.csv.skipped.csv"
     match = r"2 graphs could not be read and have been left out: see .*z\.csv\.skipped\.csv"
-    with pytest.warns(UserWarning, match=match):
+    with pytest.warns(UserWarning, match=match), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="rows without ids no longer line up")
         assert model.transform_to(source, output, errors="skip") == (3, 3)
     with table.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -255,7 +256,7 @@ def test_targets_of_emptied_graphs_are_missing(tmp_path, model, batch_size):
     path.write_text("\n".join(["{", json_line(2, target="a"), json_line(4)]))
     with pytest.warns(UserWarning, match="1 graph could"):
         assert gm.read_graphs(path, errors="empty").target.tolist() == [None, "a", None]
-    with pytest.raises(ValueError, match=r"line 1: JSONDecodeError"):
+    with pytest.raises(ValueError, match=r"line 1: not JSON"):
         gm.read_graphs(path)
 
 
@@ -351,3 +352,44 @@ def test_a_file_that_comes_with_rdkit_is_read_but_for_what_rdkit_rejects(tmp_pat
     n_lines = sum(bool(line.strip()) for line in file.read_text().splitlines())
     assert 0 < len(skipped) < 50 and len(data) + len(skipped) == n_lines
     assert len(data.ids) == len(data)
+
+
+@pytest.mark.parametrize(
+    ("make", "first"),
+    [
+        (smiles_file, "the first: line 3, RDKit cannot read"),
+        (json_lines, "the first: line 2, "),
+        (parquet, "the first: graph 1, "),
+        (graphml, r"the first: b\.graphml, "),
+        (objects, "the first: graph 1, edge"),
+    ],
+)
+def test_the_first_bad_graph_is_found_by_its_place(tmp_path, make, first):
+    source, *_ = make(tmp_path)
+    with pytest.warns(UserWarning, match=first):
+        gm.read_graphs(source, errors="skip")
+
+
+def test_the_first_bad_graph_of_several_files(tmp_path):
+    pytest.importorskip("rdkit")
+    for name, line in (("a", "CC"), ("b", "C1CC")):
+        (tmp_path / f"{name}.smi").write_text(f"CCO\n{line}\n")
+    with pytest.warns(UserWarning, match=r"the first: b\.smi, line 2, RDKit cannot read"):
+        gm.read_graphs(tmp_path / "*.smi", errors="skip")
+
+
+def test_rows_without_ids_do_not_line_up_with_the_source(tmp_path):
+    pytest.importorskip("rdkit")
+    path = tmp_path / "mols.csv"
+    path.write_text("smiles,compound,price\nCCO,a,1\nC1CC,b,2\nCC,c,3\n")
+    model = gm.RandomGraphEmbedding(4, random_state=0).fit(gm.as_graph_batch(["CCO", "CC"]))
+    with pytest.warns(UserWarning, match=r"no longer line up|left out: see") as caught:
+        model.transform_to(path, tmp_path / "z.npy", errors="skip")
+    (message,) = {str(one.message) for one in caught if "line up" in str(one.message)}
+    assert 'pass errors="empty"' in message
+    assert message.endswith("as in id_column='compound' (there are 'compound', 'price')")
+    options = {"overwrite": True, "errors": "skip"}
+    with pytest.warns(UserWarning, match=r": see .*skipped\.csv") as caught:
+        model.transform_to(path, tmp_path / "z.npy", id_column="compound", **options)
+        gm.write_graphs(path, tmp_path / "x.jsonl", errors="empty")
+    assert not any("line up" in str(one.message) for one in caught)

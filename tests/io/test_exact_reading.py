@@ -157,8 +157,8 @@ def test_the_largest_weight_of_a_repeated_edge_stays(tmp_path, directed, key):
         (node_link([0, "1"], [(0, 1)]), r"the node 1, which is not listed"),
         (node_link([0, 0], []), "the node 0 is repeated"),
         (node_link([0, 1], [(0, 1)]) | {"links": [{"source": 1, "target": 0}]}, "edges and links"),
-        ({"nodes": []}, "nodes or edges are not a list"),
-        ({"nodes": {}, "edges": []}, "nodes or edges are not a list"),
+        ({"nodes": []}, "there is no field edges, expected a list"),
+        ({"nodes": {}, "edges": []}, "nodes is {}, expected a list"),
     ],
 )
 def test_node_link_objects_that_networkx_would_mend(tmp_path, line, message):

@@ -240,7 +240,7 @@ def test_json_lines_of_networkx(tmp_path, edges):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("{", "x.jsonl, line 2: JSONDecodeError"),
+        ("{", "x.jsonl, line 2: not JSON"),
         ("[1, 2]", "x.jsonl, line 2: "),
         ('{"nodes": [{}], "edges": [{"source": 1}]}', "x.jsonl, line 2: "),
         ('{"nodes": 3, "edges": []}', "x.jsonl, line 2: "),

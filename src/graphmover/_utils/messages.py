@@ -8,12 +8,18 @@ progress bars; ``"DEBUG"`` adds each step, and how long it takes.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 logger = logging.getLogger("graphmover")
+
+#: Warnings point to the line that called the library.
+_PACKAGE = os.path.join(Path(__file__).parent.parent, "")
 
 
 class _StandardError(logging.Handler):
@@ -46,6 +52,14 @@ def counted(number: int, noun: str, nouns: str | None = None) -> str:
 def tell(message: str, *values: object, shown: bool) -> None:
     """Log a message that is shown where progress is, and kept for debugging elsewhere."""
     logger.log(logging.INFO if shown else logging.DEBUG, message, *values)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that points to the first caller outside the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 @contextmanager

@@ -94,9 +94,10 @@ class DistancesToRandomGraphs:
         labels = self.recipe.use_node_labels or "labels" in blocks
         attributes = not blocks.isdisjoint(OF_ATTRIBUTES)
         edges = self.recipe.use_edge_labels
+        along_edges = "edge_label, or with keep_direction=True if they are directions"
         for what, argument, is_used, values, size in (
             ("node labels", "node_label", labels, batch.node_labels, batch.n_nodes),
-            ("edge labels", "edge_label", edges, batch.edge_labels, len(batch.indices)),
+            ("edge labels", along_edges, edges, batch.edge_labels, len(batch.indices)),
             (
                 "node attributes",
                 "node_attributes",

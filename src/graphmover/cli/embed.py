@@ -161,7 +161,8 @@ def _embed_here(
         rows = fitted.rows  # a small source has its distances computed only once
         if rows is not None and reading["errors"] == "raise":  # and is read only once
             graphs = fitted.sample
-            options = {**reading, "target_column": None, "id_column": None}
+            of_files = {"target_column": None, "id_column": None, "keep_direction": False}
+            options = {**reading, **of_files}
     try:
         n_graphs, n_features = embedding._write_vectors(
             graphs,

@@ -37,7 +37,7 @@ def _print(summary: Summary) -> None:
     print(f"edge weights      {_used(summary.edge_weights, 'edge weights', summary)}")
     print(f"edge labels       {_used(summary.edge_labels, 'edge labels', summary)}")
     print(f"edge attributes   {_used(summary.edge_attributes, 'edge attributes', summary)}")
-    print(f"direction         {_DIRECTED if summary.directed else 'none'}")
+    print(f"direction         {_direction(summary)}")
     print(f"ids               {_ids(summary)}")
     print(f"target            {_target(summary.target)}")
     if summary.other_columns:
@@ -52,7 +52,12 @@ def _print(summary: Summary) -> None:
     print_histogram("degrees", summary.degree_histogram)
 
 
-_DIRECTED = "some edges go one way; they count both ways"
+def _direction(summary: Summary) -> str:
+    if not summary.directed:
+        return "none"
+    if summary.keeps_direction:
+        return "some edges go one way; kept as edge labels"
+    return "some edges go one way; they count both ways: --keep-direction keeps it as edge labels"
 
 
 def _used(amount: int | bool, what: str, summary: Summary) -> str:

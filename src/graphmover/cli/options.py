@@ -112,6 +112,9 @@ MaxSmiles = Annotated[
     int | None,
     typer.Option(min=1, help="The most characters that a SMILES may have.", show_default="50000"),
 ]
+KeepDirection = Annotated[
+    bool, typer.Option("--keep-direction", help="Keep the directions of edges, as their labels.")
+]
 FitGraphs = Annotated[
     int,
     typer.Option(
@@ -187,6 +190,7 @@ READING: dict[str, inspect.Parameter] = {
     "errors": option("errors", Errors, OnError.error),
     "max_bytes": option("max_bytes", MaxBytes, None),
     "max_smiles": option("max_smiles", MaxSmiles, None),
+    "keep_direction": option("keep_direction", KeepDirection, False),
 }
 
 

@@ -28,9 +28,12 @@ OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} |
     "n_graphs": "--graphs",
     "max_bytes": "--max-bytes",
     "max_smiles": "--max-smiles",
+    "keep_direction": "--keep-direction",
     "resume": "--restart",
     "overwrite": "--force",
 }
+#: Names of functions, which are for Python alone.
+_FUNCTIONS = re.compile(r" \(gm\.\w+(, gm\.\w+)*\)")
 _VALUES = {"True": "yes", "False": "no"}
 
 #: A parameter, perhaps with a value: ``use_node_labels=True``, or at the start of a message.
@@ -47,7 +50,7 @@ def in_words_of_options(message: str) -> str:
         alone, name, _, quoted, bare = match.groups()
         if alone:
             return OPTION_OF[alone]
-        if name in ("resume", "overwrite"):
+        if name in ("keep_direction", "resume", "overwrite"):
             return OPTION_OF[name]
         value = quoted or bare
         rule = PARAMETERS[name].rule if name in PARAMETERS else None
@@ -57,7 +60,7 @@ def in_words_of_options(message: str) -> str:
             value = getattr(rule, "none", None) or "none"
         return f"{OPTION_OF[name]} {_VALUES.get(value, value)}"
 
-    return _PARAMETER.sub(option, message)
+    return _PARAMETER.sub(option, _FUNCTIONS.sub("", message))
 
 
 def usage_message(error: Any) -> str:

@@ -64,7 +64,9 @@ class Summary:
     edge_attributes : int
         Numbers per edge.
     directed : bool
-        Whether any graph had edges in one direction alone; they count in both.
+        Whether any graph had edges in one direction alone.
+    keeps_direction : bool
+        Whether edge labels hold directions; otherwise such edges count in both.
     ids : int
         How many graphs have an id.
     first_ids : list of str or int
@@ -94,6 +96,7 @@ class Summary:
     edge_labels: int = 0
     edge_attributes: int = 0
     directed: bool = False
+    keeps_direction: bool = False
     ids: int = 0
     first_ids: list[str | int] = field(default_factory=list)
     other_columns: list[str] = field(default_factory=list)
@@ -133,7 +136,7 @@ def summarise(source: Any, *, progress: bool = False, **options: Any) -> Summary
         batches = iter_batches(source, **options)
         title = "reading graphs" if progress else None
         summary = _summarised(with_progress(batches, source, title), source)
-    summary.directed = bool(directions)
+    summary.directed |= bool(directions)
     chosen = {name: options.get(name) for name in ("target_column", "id_column")}
     summary.other_columns = other_columns(source, **chosen)
     return summary
@@ -180,6 +183,9 @@ def _summarised(batches: Iterator[Dataset], source: Any) -> Summary:
             named = [value for value in graphs.ids.tolist() if value is not None]
             summary.ids += len(named)
             summary.first_ids += named[: _SHOWN_IDS - len(summary.first_ids)]
+        directions = graphs.directions
+        if directions is not None and (directions != 3).any():
+            summary.directed = summary.keeps_direction = True
         summary.edge_weights |= graphs.edge_weights is not None
         node_labels |= _distinct(graphs.node_labels)
         edge_labels |= _distinct(graphs.edge_labels)

@@ -14,7 +14,7 @@ from graphmover.distributed.layout import Layout
 from graphmover.graphs.arrow import pyarrow
 from graphmover.io.limits import Limit
 from graphmover.io.parquet import Wanted
-from graphmover.io.reading import BadGraphs, Errors
+from graphmover.io.reading import BadGraphs, Errors, Reading
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
@@ -34,6 +34,8 @@ class ArrowMap:
     target_type : {"bool", "int64", "double", "string"}
     errors : {"raise", "skip", "empty"}
         What to do about graphs that cannot be read, see `iter_batches`.
+    keep_direction : bool
+        See `iter_batches`: whether the model was fitted to graphs with directions.
 
     Examples
     --------
@@ -56,10 +58,11 @@ class ArrowMap:
         target_column: str | None = None,
         target_type: str = "double",
         errors: Errors = "raise",
+        keep_direction: bool = False,
     ) -> None:
         check_is_fitted(model)
         BadGraphs(errors)  # checks the name
-        self._model, self._errors = model, errors
+        self._model, self._errors, self._keep_direction = model, errors, keep_direction
         self._wanted = Wanted([], target_column, id_column)
         self._layout = Layout(
             len(model.get_feature_names_out()),
@@ -85,9 +88,9 @@ class ArrowMap:
         The input has the columns of `GraphBatch.to_arrow`, or a column ``smiles``.
         """
         pa = pyarrow()
-        reader = RowReader(
-            self._wanted, Path("graphs"), Limit(Path(os.devnull)), BadGraphs(self._errors)
-        )
+        limit, bad = Limit(Path(os.devnull)), BadGraphs(self._errors)
+        how = Reading(1, None, None, limit, bad, self._keep_direction)
+        reader = RowReader(self._wanted, Path("graphs"), how)
         embed = Embedder(self._model, self._layout, reader)
         for rows in batches:
             yield from pa.Table.from_batches([embed(rows)]).cast(self.schema).to_batches()

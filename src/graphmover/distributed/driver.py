@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.messages import warn
 from graphmover._utils.progress import progress_bar
 from graphmover.distributed.engines.choice import engine_of
 from graphmover.distributed.engines.protocol import Engine, Runs, Work
@@ -27,6 +27,7 @@ from graphmover.input_warnings import warn_about_zero_rows
 from graphmover.io.estimator_files import batch_size_for
 from graphmover.io.limits import check_limits
 from graphmover.io.model_file import fingerprint
+from graphmover.io.other_columns import not_lined_up
 from graphmover.io.reading import Errors, unread
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def transform_to(
     errors: Errors = "raise",
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
     overwrite: bool = False,
     verify: bool = True,
     progress: bool | None = None,
@@ -120,7 +122,7 @@ def transform_to(
         256 MB. A unit of a Parquet file is at least a row group.
     batch_size : int, optional
         Graphs in memory at a time, see ``model.transform_to``.
-    target_column, id_column, errors, max_bytes, max_smiles
+    target_column, id_column, errors, max_bytes, max_smiles, keep_direction
         See `iter_batches`. With ``errors="skip"`` or ``"empty"``, ``folder + "/_skipped.csv"``
         lists the graphs that could not be read.
     overwrite : bool
@@ -163,7 +165,7 @@ def transform_to(
         source,
         folder,
         engine_of(engine, client=client, workers=workers, resources=resources, num_gpus=num_gpus),
-        Options(target_column, id_column, errors, max_bytes, max_smiles),
+        Options(target_column, id_column, errors, max_bytes, max_smiles, keep_direction),
         n_jobs=n_jobs,
         unit_rows=unit_rows,
         batch_size=batch_size,
@@ -218,7 +220,8 @@ def run(
             done = _run_all(engine, task_of(job), work, n_there, found.n_rows, progress=progress)
             footers |= {one.footer.unit: one.footer for one in done}
         output.finish(job, footers)
-    _warn(model, options, footers, place)
+    has_ids = layout.id is not None
+    _warn(model, options, footers, place, source=source, has_ids=has_ids)
     return Written(
         sum(footer.rows for footer in footers.values()),
         n_features,
@@ -253,11 +256,16 @@ def _warn(
     options: Options,
     footers: dict[int, Footer],
     place: Place,
+    *,
+    source: str | os.PathLike[str],
+    has_ids: bool,
 ) -> None:
     n_skipped = sum(footer.skipped for footer in footers.values())
     if n_skipped:
         what = unread(n_skipped, are_left_out=options.errors == "skip")
-        warnings.warn(f"{what}: see {place.at(SKIPPED)}", UserWarning, stacklevel=4)
+        warn(f"{what}: see {place.at(SKIPPED)}")
+        if options.errors == "skip" and not has_ids:
+            warn(not_lined_up(source, options.target_column))
     warn_about_zero_rows(sum(footer.empty for footer in footers.values()))
     unknown = model._unknown_labels()
     unknown.n_graphs = sum(footer.rows for footer in footers.values())

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from graphmover.distributed.layout import Layout
 from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.dataset import Dataset
-from graphmover.io.limits import Limit
 from graphmover.io.networkx_files import batches_of_json
 from graphmover.io.parquet import Wanted, graphs_of_rows
-from graphmover.io.reading import BadGraphs, Readable, Reading
+from graphmover.io.reading import Readable, Reading
 from graphmover.io.smiles import Line, batches_of_lines
 
 if TYPE_CHECKING:
@@ -33,25 +32,21 @@ class RowReader:
         Which columns hold ids and targets.
     file : path-like
         What messages call the source.
-    limit : Limit
-        How much memory reading may take.
-    bad : BadGraphs
-        What to do about graphs that cannot be read.
+    how : Reading
+        How much memory reading may take, and what to do about graphs that cannot be read.
     first : int
         Index of the first row in the file.
     """
 
-    def __init__(
-        self, wanted: Wanted, file: Readable, limit: Limit, bad: BadGraphs, first: int = 0
-    ) -> None:
-        self._wanted, self._file, self._limit, self._bad = wanted, file, limit, bad
+    def __init__(self, wanted: Wanted, file: Readable, how: Reading, first: int = 0) -> None:
+        self._wanted, self._file = wanted, file
+        self._how = how._replace(target_column=wanted.target, id_column=wanted.id)
         self._n_read = first
 
     def graphs(self, rows: Any) -> Dataset | None:
         """Return the graphs of a ``pyarrow.RecordBatch``, or None if none is left."""
         first, self._n_read = self._n_read, self._n_read + len(rows)
-        target, id = self._wanted.target, self._wanted.id
-        how = Reading(max(1, len(rows)), target, id, self._limit, self._bad)
+        how = self._how._replace(batch_size=max(1, len(rows)))
         if SMILES in rows.schema.names:
             return next(batches_of_lines(self._lines(rows, first), self._file, how), None)
         if NODE_LINK in rows.schema.names:

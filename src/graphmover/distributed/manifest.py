@@ -41,6 +41,8 @@ class Manifest(NamedTuple):
         named = {**options._asdict(), "unit_rows": unit_rows}
         if options.errors == "raise":  # then limits decide whether there are rows, not which
             del named["max_bytes"], named["max_smiles"]
+        if not options.keep_direction:  # runs from before there was a choice go on
+            del named["keep_direction"]
         return cls(
             model,
             source.name,

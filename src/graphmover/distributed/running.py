@@ -107,7 +107,7 @@ def opened(
     file = job.file(source)
     how = job.options.reading(file, source.size, batch_size, bad)
     wanted, batches = opened_unit(file, unit, job.ending, how, job.layout.id)
-    reader = RowReader(wanted, file, how.limit, bad, unit.first)
+    reader = RowReader(wanted, file, how, unit.first)
     model = loaded_model(job.folder, job.model, job.n_jobs)
     return Embedder(model, job.layout, reader), batches
 

@@ -43,6 +43,7 @@ def fit(
     errors: Errors = "raise",
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
 ) -> AnyModel:
     """Fit a model to an even sample of a source, in the calling process.
 
@@ -54,7 +55,7 @@ def fit(
     Parameters
     ----------
     model : RandomGraphEmbedding or GraphVectorizer
-    source, target_column, id_column, errors, max_bytes, max_smiles
+    source, target_column, id_column, errors, max_bytes, max_smiles, keep_direction
         See `transform_to`.
     n_graphs : int
         Sample size; a smaller source is taken whole.
@@ -76,7 +77,7 @@ def fit(
     >>> model.transform(data.graphs).shape
     (60, 8)
     """
-    options = Options(target_column, id_column, errors, max_bytes, max_smiles)
+    options = Options(target_column, id_column, errors, max_bytes, max_smiles, keep_direction)
     sample, _ = even_sample(source, n_graphs, options, model.random_state)
     model.fit(sample.graphs)
     return model
@@ -124,7 +125,7 @@ def _rows(
     file = Place(source.name).file(listed.path)
     how = options.reading(file, listed.size, _ROWS, options.bad_graphs(None, []))
     columns, batches = opened_unit(file, unit, source.ending, how, source.columns.id)
-    reader = RowReader(columns, file, how.limit, how.bad, unit.first)
+    reader = RowReader(columns, file, how, unit.first)
     first = 0
     for rows in batches:
         of_batch = wanted[slice(*np.searchsorted(wanted, [first, first + len(rows)]))] - first

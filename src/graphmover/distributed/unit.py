@@ -46,11 +46,13 @@ class Options(NamedTuple):
     errors: str = "raise"
     max_bytes: int | None = None
     max_smiles: int | None = None
+    keep_direction: bool = False
 
     def reading(self, file: File, size: int, batch_size: int, bad: BadGraphs) -> Reading:
         """Return what readers need to know beside the file."""
         limit = Limit(Path(file.shown), self.max_bytes, self.max_smiles, stored=size)
-        return Reading(batch_size, self.target_column, self.id_column, limit, bad)
+        columns = self.target_column, self.id_column
+        return Reading(batch_size, *columns, limit, bad, self.keep_direction)
 
     def bad_graphs(self, path: str | None, sink: Sink) -> BadGraphs:
         """Return what to do with graphs that cannot be read; ``path`` is one of several files."""

@@ -5,15 +5,16 @@ Messages start with ``graph i:`` so that the culprit among many can be found.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, segment_numbers
 from graphmover.graphs.columns import (
+    NEGATIVE_WEIGHTS,
     Floats,
     Ints,
     attribute_array,
@@ -91,7 +92,10 @@ def arrays_from_edges(
     if keep_direction:
         behind = ahead[reverse_entries(offsets, indptr, indices)]
         is_directed = np.repeat(oriented, np.diff(indptr[offsets]))  # type: ignore[arg-type]
-        labels = _with_direction(np.where(is_directed, ahead + 2 * behind, 3), labels)
+        directions = np.where(is_directed, ahead + 2 * behind, 3)
+        kept = directions_of(offsets, indptr, indices, labels)
+        if kept is None or (kept == 3).all() or (directions != 3).any():
+            labels = _with_direction(directions, labels)
     return Arrays(
         offsets,
         indptr,
@@ -111,6 +115,26 @@ def _with_direction(directions: Ints, labels: NDArray[Any] | None) -> NDArray[An
         return directions
     pairs = zip(directions.tolist(), labels.tolist(), strict=True)
     return np.fromiter(pairs, dtype=object, count=len(labels))
+
+
+def directions_of(
+    offsets: Ints, indptr: Ints, indices: NDArray[np.int32], labels: NDArray[Any] | None
+) -> Ints | None:
+    """Return the directions that labels of edges hold, or None if they hold none."""
+    if labels is None or not len(labels):
+        return np.empty(0, np.int64) if not len(indices) else None
+    directions = labels
+    if labels.dtype == object:
+        directions = np.array(list(map(_direction_in, labels)))
+    if not np.isin(directions, (1, 2, 3)).all():
+        return None
+    the_other_way = np.array([0, 2, 1, 3])[directions[reverse_entries(offsets, indptr, indices)]]
+    return directions if np.array_equal(directions, the_other_way) else None
+
+
+def _direction_in(label: Any) -> int:
+    is_pair = isinstance(label, tuple) and len(label) == 2 and type(label[0]) is int
+    return label[0] if is_pair else 0
 
 
 def edge_array(edges: ArrayLike | Iterable[tuple[int, int]]) -> Ints:
@@ -214,9 +238,10 @@ def _check_edges(
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         at = int(np.argmax(bad))
+        remedy = f": {NEGATIVE_WEIGHTS}" if weights[at] < 0 else ""
         raise ValueError(
             f"{name(at)} has the weight {weights[at]}, expected a finite number that is not "
-            f"negative"
+            f"negative{remedy}"
         )
 
 
@@ -328,9 +353,12 @@ def _warn_if_one_way(
         one_way = both[np.abs(ahead.weights[a] - behind.weights[b]) > rounding]
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
-        warnings.warn(
-            f"directed graphs are made undirected (the first is graph {index}): an edge in "
-            f"either direction counts, and of two weights the larger",
+        warn(
+            f"edges have two weights, one in either direction (the first in graph {index}): the "
+            f"larger counts"
+            if keep_direction
+            else f"directed graphs are made undirected (the first is graph {index}): an edge in "
+            f"either direction counts, and of two weights the larger; to keep directions as edge "
+            f"labels, read them with keep_direction=True (gm.as_graph_batch, gm.read_graphs)",
             DirectionWarning,
-            stacklevel=5,
         )

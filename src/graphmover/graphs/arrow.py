@@ -16,6 +16,7 @@ The flat arrays and offsets of a batch are what Arrow makes lists of: no number 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,14 @@ def is_json(field: Any) -> bool:
     return all(mark.get(key) == value for key, value in _JSON_MARK.items())
 
 
+def no_neighbours(names: Sequence[str]) -> str:
+    """Say what is wrong with a table that has these columns, and no neighbours."""
+    lacking = f"there is no column {NEIGHBOURS!r} among {list(names[:20])}"
+    if "vector" in names:
+        return f"{lacking}: it looks like vectors of graphs, not like graphs"
+    return f"{lacking}, expected a list per graph of lists per node"
+
+
 def arrays_of(table: Any) -> Arrays:
     """Return the arrays of a table; other columns are ignored.
 
@@ -121,10 +130,7 @@ def arrays_of(table: Any) -> Arrays:
     """
     pa = pyarrow()
     if NEIGHBOURS not in table.column_names:
-        raise ValueError(
-            f"there is no column {NEIGHBOURS!r} among {table.column_names}, expected a list per "
-            f"graph of lists per node"
-        )
+        raise ValueError(no_neighbours(table.column_names))
     for name in (*COLUMNS, ID):
         if table.column_names.count(name) > 1:
             raise ValueError(f"there are several columns {name!r} among {table.column_names}")

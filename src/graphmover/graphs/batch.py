@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from graphmover._utils.checks import is_integer
 from graphmover._utils.messages import counted
 from graphmover._utils.segments import offsets_from_counts, ranges, selected_segments
-from graphmover.graphs.arrays import Arrays, are_simple_rows, arrays_from_edges, entry_edges
+from graphmover.graphs.arrays import (
+    Arrays,
+    are_simple_rows,
+    arrays_from_edges,
+    directions_of,
+    entry_edges,
+)
 from graphmover.graphs.arrow import arrays_of, pyarrow, table_of
 from graphmover.graphs.columns import id_array, joined_ids, on_all_graphs, stacked
 from graphmover.graphs.graph import Graph
@@ -120,8 +126,9 @@ class GraphBatch:
             Keep the direction of edges as their labels. The entry u -> v has the label 1 if
             there is an edge from u to v alone, 2 if there is one from v to u alone, 3 if there
             are both or the graph is not directed; with ``edge_labels`` it is a pair of this
-            number and the label. Weisfeiler-Lehman refinement with ``use_edge_labels=True``
-            then tells in- and out-neighbours apart.
+            number and the label. Labels that are directions already, of graphs whose edges all
+            go both ways, stay as they are. Weisfeiler-Lehman refinement with
+            ``use_edge_labels=True`` then tells in- and out-neighbours apart.
 
         Notes
         -----
@@ -235,8 +242,17 @@ class GraphBatch:
         """
         return table_of(self._arrays(), schema)
 
+    @property
+    def directions(self) -> NDArray[np.int64] | None:
+        """What ``keep_direction=True`` has kept in ``edge_labels``; None if that was not asked for.
+
+        1 for an edge from u to v alone beside the entry u -> v, 2 for one from v to u alone, 3
+        for both, or where a graph has no directions.
+        """
+        return directions_of(self.offsets, self.indptr, self.indices, self.edge_labels)
+
     @classmethod
-    def from_arrow(cls, table: Any) -> GraphBatch:
+    def from_arrow(cls, table: Any, *, keep_direction: bool = False) -> GraphBatch:
         """Read a table in the format of `to_arrow`; other columns are ignored.
 
         Parameters
@@ -245,6 +261,8 @@ class GraphBatch:
             Lists and numbers may be of any Arrow type. An edge listed at one end only, or
             twice, is one edge, by the rules of `from_edges`. If rows are sorted and
             symmetric, nothing is copied.
+        keep_direction : bool
+            Keep the direction of edges as their labels, by the rules of `from_edges`.
 
         Examples
         --------
@@ -256,7 +274,7 @@ class GraphBatch:
         offsets, indptr, indices, weights = read[:4]
         if weights is not None and (weights == 1).all():
             read = read._replace(edge_weights=None)
-        if are_simple_rows(offsets, indptr, indices, read.edge_weights):
+        if not keep_direction and are_simple_rows(offsets, indptr, indices, read.edge_weights):
             return cls(*read)
         _, edges = entry_edges(offsets, indptr, indices)
         columns: dict[str, Any] = dict(zip(read._fields[3:], read[3:], strict=True))
@@ -266,6 +284,7 @@ class GraphBatch:
                 np.diff(indptr[offsets]),
                 edges,
                 directed=np.ones(len(offsets) - 1, bool),
+                keep_direction=keep_direction,
                 **columns,
             )
         )

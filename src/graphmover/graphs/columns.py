@@ -5,7 +5,6 @@ Messages start with ``graph i:`` so that the culprit among many can be found.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import chain
@@ -15,12 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_integer
+from graphmover._utils.messages import warn
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 #: Labels in files may be lists of lists this deep. Hashing deeper ones would exhaust the stack.
 MAX_DEPTH = 20
+
+#: What to do about weights that are negative, such as correlations.
+NEGATIVE_WEIGHTS = "take absolute values, or keep only edges above a threshold"
 
 
 class Carriers(NamedTuple):
@@ -191,11 +194,9 @@ def on_all_graphs(parts: Sequence[Any], what: str, graph_indices: Sequence[int])
     n_present = sum(part is not None for part in parts)
     if 0 < n_present < len(parts):
         lacking = next(i for part, i in zip(parts, graph_indices, strict=True) if part is None)
-        warnings.warn(
+        warn(
             f"graph {lacking} has no {what} while others have: {what} are left out of the "
-            f"whole batch. Give them to all graphs, or to none.",
-            UserWarning,
-            stacklevel=4,
+            f"whole batch. Give them to all graphs, or to none."
         )
     return 0 < n_present == len(parts)
 

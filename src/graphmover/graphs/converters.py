@@ -37,6 +37,7 @@ from graphmover.graphs.parts import (
     attributes_of,
     each_edge,
     each_node,
+    finite_table,
     labels_of,
     own_id,
     side_by_side,
@@ -109,7 +110,9 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         return [MISSING if value is None else value for value in sequence[name]]
 
     def table(sequence: Any, names: Attributes, carriers: Carriers) -> Array | None:
-        return side_by_side(lambda name: attributes_of(looked_up(sequence, name), carriers), names)
+        return side_by_side(
+            lambda name: attributes_of(looked_up(sequence, name), carriers, name), names
+        )
 
     nodes, edges = range(graph.vcount()), graph.get_edgelist()
     name = names.graph_id
@@ -192,10 +195,13 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
             )
         return values
 
-    def table(names: Attributes, length: int) -> Array | None:
+    def table(names: Attributes, length: int, carriers: Carriers) -> Array | None:
         def as_table(name: str) -> Array | None:
             values = column(name, REAL_KINDS, length, 2)
-            return values if values is None or values.ndim == 2 else values[:, np.newaxis]
+            if values is None:
+                return None
+            rows = values if values.ndim == 2 else values[:, np.newaxis]
+            return finite_table(rows, carriers, name)
 
         return side_by_side(as_table, names)
 
@@ -218,15 +224,16 @@ def _from_pyg(data: Any, names: Names, _: Flat) -> Part:
     weights = column(edge_weight, REAL_KINDS, n_edges, 2)
     if weights is not None and weights.size != len(weights):
         raise ValueError(f"edge weights have the shape {weights.shape}, expected one per edge")
+    all_edges = Carriers("edge", n_edges, lambda at: f"edge {tuple(edges[:, at].tolist())}")
     return Part(
         n_nodes,
         edges[0].astype(np.int64),
         edges[1].astype(np.int64),
         None if weights is None else weights.ravel(),
         column(names.node_label, "biu", n_nodes, 1),
-        table(node_attributes, n_nodes),
+        table(node_attributes, n_nodes, each_node(range(n_nodes))),
         column(edge_label, "biu", n_edges, 1),
-        table(edge_attributes, n_edges),
+        table(edge_attributes, n_edges, all_edges),
         directed=True,
         id=own_id(names.graph_id, data.get(names.graph_id, None)),
     )

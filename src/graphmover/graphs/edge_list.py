@@ -13,12 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.columns import NEGATIVE_WEIGHTS
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
+from graphmover.graphs.parts import ARGUMENTS, listed_as_tuple, require_names, unread
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
+
+#: Columns that tell which edge or node a row is, by the arguments that name others.
+_ENDS = ("graph", "source", "target", "node")
 
 
 def from_edge_list(
@@ -28,12 +34,13 @@ def from_edge_list(
     graph: str = "graph",
     source: str = "source",
     target: str = "target",
-    weight: str | None = EDGE_WEIGHT,
+    edge_weight: str | None = EDGE_WEIGHT,
     edge_label: str | None = EDGE_LABEL,
     edge_attributes: str | Sequence[str] | None = None,
     node: str = "node",
     node_label: str | None = NODE_LABEL,
     node_attributes: str | Sequence[str] | None = None,
+    keep_direction: bool = False,
 ) -> GraphBatch:
     """Make graphs of a table with a row per edge, and a column that tells their graph.
 
@@ -50,7 +57,7 @@ def from_edge_list(
     source, target : str
         The columns with the ends of an edge. Names of nodes are any hashable values; nodes of
         different graphs may have the same name.
-    weight, edge_label : str or None
+    edge_weight, edge_label : str or None
         The columns with the weights and labels of edges; those of the default names are used if
         they exist. None ignores them.
     edge_attributes : str or sequence of str, optional
@@ -62,6 +69,9 @@ def from_edge_list(
         exists. None ignores it.
     node_attributes : str or sequence of str, optional
         The columns of ``nodes`` with numeric attributes of nodes.
+    keep_direction : bool
+        Edges lead from ``source`` to ``target``: keep that as their labels, by the rules of
+        `GraphBatch.from_edges`.
 
     Returns
     -------
@@ -86,9 +96,17 @@ def from_edge_list(
     >>> batch.ids.tolist()
     ['a', 'b']
     """
+    chosen: dict[str, Any] = {
+        "edge_weight": edge_weight,
+        "edge_label": edge_label,
+        "edge_attributes": listed_as_tuple(edge_attributes),
+        "node_label": node_label,
+        "node_attributes": listed_as_tuple(node_attributes),
+    }
+    require_names(chosen)
     of_edges = _Table("edges", edges)
     of_nodes = None if nodes is None else _Table("nodes", nodes)
-    weight = of_edges.existing(weight, EDGE_WEIGHT)
+    edge_weight = of_edges.existing(edge_weight, EDGE_WEIGHT)
     edge_label = of_edges.existing(edge_label, EDGE_LABEL)
     if of_nodes is not None:
         node_label = of_nodes.existing(node_label, NODE_LABEL)
@@ -109,6 +127,9 @@ def from_edge_list(
     else:
         node_keys = name_codes[2] + n_names * graph_codes[1]
         found = _found(keys, node_keys, names)
+    _warn_of_unread(of_edges, "edge", chosen, (graph, source, target))
+    if of_nodes is not None:
+        _warn_of_unread(of_nodes, "node", chosen, (graph, node))
     graph_of_node = node_keys // n_names
     by_graph, counts, number = _in_graphs(graph_of_node, len(ids))
     by_edge = np.argsort(graph_of_edge, kind="stable")
@@ -116,7 +137,7 @@ def from_edge_list(
         counts,
         np.bincount(graph_of_edge, minlength=len(ids)),
         number[found][by_edge],
-        edge_weights=None if weight is None else of_edges.weights(weight)[by_edge],
+        edge_weights=None if edge_weight is None else of_edges.weights(edge_weight)[by_edge],
         edge_labels=None if edge_label is None else of_edges.labels(edge_label)[by_edge],
         edge_attributes=of_edges.attributes(edge_attributes, by_edge),
         node_labels=None
@@ -126,7 +147,24 @@ def from_edge_list(
         if of_nodes is None
         else of_nodes.attributes(node_attributes, by_graph),
         ids=ids,
+        directed=np.ones(len(ids), bool) if keep_direction else None,
+        keep_direction=keep_direction,
     )
+
+
+def _warn_of_unread(
+    table: _Table, kind: str, chosen: Mapping[str, Any], ends: Sequence[str]
+) -> None:
+    """Say what a table has if none of it is read, and nobody has chosen columns."""
+    defaults = {
+        argument: None if "attributes" in argument else name
+        for argument, name in ARGUMENTS[kind].items()
+    }
+    if any(chosen[argument] != default for argument, default in defaults.items()):
+        return
+    others = [name for name in table.columns if name not in ends]
+    if others and not set(others) & set(defaults.values()):
+        warn(unread(kind, others, "gm.from_edge_list"))
 
 
 class _Column(NamedTuple):
@@ -154,15 +192,15 @@ class _Table:
                 f"{name} must be a data frame, an Arrow table or a dict of columns, got an object "
                 f"of type {type(table).__name__}"
             )
-        self._name, self._table, self._columns = name, table, list(columns)
+        self._name, self._table, self.columns = name, table, list(columns)
         self._n_rows: int | None = None
 
     def column(self, name: str) -> _Column:
         """Return a column; reject missing values."""
-        if name not in self._columns:
+        if name not in self.columns:
+            remedy = f": name another by {name}=" if name in _ENDS else ""
             raise ValueError(
-                f"{self._name} has no column {name!r} among {self._columns[:20]}: name it by an "
-                f"argument of from_edge_list"
+                f"{self._name} has no column {name!r}; its columns are {self.columns[:20]}{remedy}"
             )
         column = self._table[name]
         values = _array(column)
@@ -181,7 +219,7 @@ class _Table:
 
     def existing(self, name: str | None, default: str) -> str | None:
         """Return the name of a column, or None if it is the default and there is no such column."""
-        return None if name == default and name not in self._columns else name
+        return None if name == default and name not in self.columns else name
 
     def labels(self, name: str) -> Array:
         """Return a column of labels."""
@@ -192,7 +230,7 @@ class _Table:
         column = self._numbers(name)
         if (column.values < 0).any():
             at = int(np.argmax(column.values < 0))
-            raise ValueError(f"{column.row(at)}, expected no negative number")
+            raise ValueError(f"{column.row(at)}, expected no negative number: {NEGATIVE_WEIGHTS}")
         return column.values
 
     def attributes(self, names: str | Sequence[str] | None, order: Ints) -> Array | None:

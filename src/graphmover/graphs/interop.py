@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, TypeVar
 
 import numpy as np
 
+from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
 from graphmover.graphs.batch import GraphBatch
@@ -27,7 +27,20 @@ from graphmover.graphs.graph import (
 )
 from graphmover.graphs.matrices import from_torch
 from graphmover.graphs.molecules import from_smiles
-from graphmover.graphs.parts import Array, Column, Flat, Names, Part, as_floats
+from graphmover.graphs.parts import (
+    ARGUMENTS,
+    USUAL_NAMES,
+    Array,
+    Column,
+    Flat,
+    Names,
+    Part,
+    as_floats,
+    listed_as_tuple,
+    require_names,
+    shown_name,
+    unread,
+)
 
 _T = TypeVar("_T")
 
@@ -37,6 +50,8 @@ _ACCEPTED = (
     "a list of edges (tuples), a dict of neighbours, an RDKit molecule, a SMILES, or a "
     "graphmover.Graph"
 )
+
+_LEAVING_OUT = '; gm.read_graphs(graphs, errors="skip").graphs leaves out what cannot be read'
 
 
 def as_graph_batch(
@@ -78,8 +93,9 @@ def as_graph_batch(
     ids : sequence of strings or integers, optional
         The ids of the graphs, in place of any that they carry or that a mapping gives them.
     keep_direction : bool
-        Keep the direction of edges of directed graphs as their labels, by the rules of
-        `GraphBatch.from_edges`. It has no effect on a `GraphBatch`.
+        Keep the direction of edges of directed graphs, and of tables of edges, as their labels,
+        by the rules of `GraphBatch.from_edges`. For a `GraphBatch` that was made without it
+        this is too late, and there is a warning.
 
     Returns
     -------
@@ -127,13 +143,19 @@ def as_graph_batch(
         graphs = from_edge_list(
             edges,
             nodes,
-            weight=edge_weight,
+            edge_weight=edge_weight,
             edge_label=edge_label,
             edge_attributes=None if edge_attributes == EDGE_ATTRIBUTES else edge_attributes,
             node_label=node_label,
             node_attributes=None if node_attributes == NODE_ATTRIBUTES else node_attributes,
+            keep_direction=keep_direction,
         )
     if isinstance(graphs, GraphBatch):
+        if keep_direction and graphs.directions is None:
+            warn(
+                "keep_direction=True is too late: a GraphBatch has no directions of edges unless "
+                "it was made with it. Pass it where the graphs are read or converted"
+            )
         return graphs if ids is None else graphs.with_ids(ids)
     if ids is None:
         ids = _index_of(graphs)
@@ -143,26 +165,40 @@ def as_graph_batch(
         graph_id = None
     names = Names(
         node_label,
-        _several(node_attributes),
+        listed_as_tuple(node_attributes),
         edge_weight,
         edge_label,
-        _several(edge_attributes),
+        listed_as_tuple(edge_attributes),
         graph_id,
     )
-    for argument, name in names._asdict().items():
-        several = "attributes" in argument and isinstance(name, tuple) and len(name) > 0
-        if not all(isinstance(one, str | None) for one in (name if several else [name])):
-            or_list = ", a list of strings" if "attributes" in argument else ""
-            raise TypeError(f"{argument} must be a string{or_list} or None, got {_shown(name)}")
+    require_names(names._asdict())
+    return converted(graphs, names, ids, keep_direction=keep_direction)
+
+
+def converted(
+    graphs: Any,
+    names: Names = USUAL_NAMES,
+    ids: Iterable[Any] | None = None,
+    *,
+    keep_direction: bool = False,
+    by_reader: bool = False,
+    in_file: bool = False,
+) -> GraphBatch:
+    """Convert graphs, one or many, to a batch.
+
+    ``by_reader``: for a function that says itself how to leave out bad graphs. ``in_file``: names
+    cannot be chosen.
+    """
     flat = Flat([], [], [], [], [])
-    parts = [_read(graph, index, names, flat) for index, graph in enumerate(each_graph(graphs))]
+    remedy = "" if by_reader else _LEAVING_OUT
+    parts = [
+        _read(graph, index, names, flat, remedy) for index, graph in enumerate(each_graph(graphs))
+    ]
     if not parts:
         raise NoGraphsError("got no graphs, expected at least one")
     _require_found(parts, names)
     _check_flat_weights(parts, flat)
-    for message in _unread(parts, names):
-        warnings.warn(message, UserWarning, stacklevel=2)
-    # Called from here, and not from a helper, so that warnings point to our caller's line.
+    _warn_of_unread(parts, names, None if in_file else "gm.as_graph_batch")
     joined = _joined(parts, flat)
     own_ids = [part.id for part in parts] if any(part.id is not None for part in parts) else None
     joined["ids"] = own_ids if ids is None else ids
@@ -225,10 +261,7 @@ def _each(graphs: Any) -> Iterable[Any]:
         and not isinstance(graphs, str | bytes | bytearray | Mapping)
     ):
         return graphs
-    raise TypeError(
-        f"got an object of type {type(graphs).__name__}, expected graphs: {_ACCEPTED}, or an "
-        f"iterable of these" + _hint(graphs)
-    )
+    raise TypeError(_not_accepted(graphs, f"graphs: {_ACCEPTED}, or an iterable of these"))
 
 
 def _holds_objects(array: Any) -> bool:
@@ -250,20 +283,21 @@ def is_one_graph(graphs: Any) -> bool:
     return is_mapping and collection_converter(graphs) is not None
 
 
-def _read(graph: Any, index: int, names: Names, flat: Flat) -> Part:
+def _read(graph: Any, index: int, names: Names, flat: Flat, remedy: str) -> Part:
     convert = converter_of(type(graph)) or collection_converter(graph)
     if isinstance(graph, str):
         convert = from_smiles
     if convert is None:
-        raise TypeError(
-            f"graph {index}: got an object of type {type(graph).__name__}, expected {_ACCEPTED}"
-            + _hint(graph)
-        )
+        if graph is None:
+            raise TypeError(
+                f"graph {index}: got None, which RDKit returns for what it cannot read{remedy}"
+            )
+        raise TypeError(f"graph {index}: {_not_accepted(graph, _ACCEPTED)}")
     try:
         return _naming(index, convert, graph, names, flat)
     except ValueError as error:
         if isinstance(graph, str):
-            error.add_note('gm.read_graphs(graphs, errors="skip").graphs leaves out what is bad')
+            raise ValueError(f"{error}{remedy}") from error
         raise
 
 
@@ -277,32 +311,37 @@ def _naming(index: int, function: Callable[..., _T], *arguments: Any) -> _T:
         raise ValueError(f"graph {index}: {error}") from error
 
 
+def _not_accepted(graph: Any, accepted: str) -> str:
+    """Say what is wrong with an object, what to do about it, and then all that is accepted."""
+    hint = _hint(graph)
+    got = f"got an object of type {type(graph).__name__}"
+    return f"{got}. {hint}. Expected {accepted}" if hint else f"{got}, expected {accepted}"
+
+
 def _hint(graph: Any) -> str:
     if isinstance(graph, str | os.PathLike):
         return (
-            ". Read a file with gm.read_graphs(path).graphs, or pass it to transform_to; a SMILES "
+            "Read a file with gm.read_graphs(path).graphs, or pass it to transform_to; a SMILES "
             "goes into a list"
         )
-    if graph is None:
-        return ". RDKit returns None for what it cannot read"
     if isinstance(getattr(graph, "graphs", None), GraphBatch):
-        return ". Pass the graphs of a Dataset: data.graphs"
+        return "Pass the graphs of a Dataset: data.graphs"
     if isinstance(graph, GraphBatch):
-        return ". Join batches with GraphBatch.concatenate"
+        return "Join batches with GraphBatch.concatenate"
     if isinstance(graph, list | tuple):
         return (
-            ". Wrap a matrix with numpy.array; a graph of edges is a list of tuples, such as "
+            "Wrap a matrix with numpy.array; a graph of edges is a list of tuples, such as "
             "[(0, 1)], in a list of graphs, or gm.Graph(n_nodes, edges)"
         )
     if isinstance(graph, dict):
-        return ". A graph as a dict is {node: [neighbours]}"
+        return "A graph as a dict is {node: [neighbours]}"
     if _is_table(graph):
         columns = getattr(graph, "column_names", None) or list(graph.columns)
         smiles = [name for name in columns if str(name).lower() == "smiles"]
         if smiles:
-            return f". Pass its column of SMILES: table[{smiles[0]!r}]"
+            return f"Pass its column of SMILES: table[{smiles[0]!r}]"
         return (
-            ". A table of edges has the columns graph, source and target, or names them in "
+            "A table of edges has the columns graph, source and target, or names them in "
             "gm.from_edge_list; pass a matrix by to_numpy()"
         )
     return ""
@@ -324,36 +363,24 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
         chosen = name is not None and name != default
         if chosen and carriers and all(getattr(part, column) is None for part in parts):
             raise ValueError(
-                f"{argument}={_shown(name)} is found in no graph, expected the name of {carrier} "
-                f"attribute of at least one, or None to ignore {column.replace('_', ' ')}"
+                f"{argument}={shown_name(name)} is found in no graph, expected the name of "
+                f"{carrier} attribute of at least one, or None to ignore {column.replace('_', ' ')}"
             )
 
 
-def _several(names: Any) -> Any:
-    return tuple(names) if isinstance(names, list) else names
-
-
-def _shown(name: object) -> str:
-    return repr(list(name) if isinstance(name, tuple) else name)
-
-
-def _unread(parts: Sequence[Part], names: Names) -> Iterator[str]:
+def _warn_of_unread(parts: Sequence[Part], names: Names, function: str | None) -> None:
     """Say what nodes or edges carry if none of it is read, and nobody has chosen names."""
-    columns = ("node_labels", "node_attributes"), ("edge_weights", "edge_labels", "edge_attributes")
-    for kind, read, chosen, defaults in (
-        ("node", columns[0], names[:2], (NODE_LABEL, NODE_ATTRIBUTES)),
-        ("edge", columns[1], names[2:5], (EDGE_WEIGHT, EDGE_LABEL, EDGE_ATTRIBUTES)),
+    for kind, read in (
+        ("node", ("node_labels", "node_attributes")),
+        ("edge", ("edge_weights", "edge_labels", "edge_attributes")),
     ):
-        carried = frozenset().union(*(getattr(part, f"on_{kind}s") for part in parts))
+        defaults = ARGUMENTS[kind]
+        carried = set().union(*(getattr(part, f"on_{kind}s") for part in parts))
+        carried -= set(defaults.values())
         is_read = any(getattr(part, column) is not None for part in parts for column in read)
-        if carried and not is_read and chosen == defaults:
-            listed = sorted(map(repr, carried))
-            shown = ", ".join(listed[:5]) + (", ..." if listed[5:] else "")
-            yield (
-                f"the graphs carry {shown} on their {kind}s, which is not read: name it by "
-                f"{kind}_label= or {kind}_attributes= of as_graph_batch, or rename it to "
-                f"{', '.join(map(repr, defaults[:-1]))} or {defaults[-1]!r}"
-            )
+        is_chosen = any(getattr(names, argument) != name for argument, name in defaults.items())
+        if carried and not is_read and not is_chosen:
+            warn(unread(kind, carried, function))
 
 
 def _check_flat_weights(parts: Sequence[Part], flat: Flat) -> None:

@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.graphs.columns import Carriers, is_id
-from graphmover.graphs.graph import GRAPH_ID
+from graphmover.graphs.graph import (
+    EDGE_ATTRIBUTES,
+    EDGE_LABEL,
+    EDGE_WEIGHT,
+    GRAPH_ID,
+    NODE_ATTRIBUTES,
+    NODE_LABEL,
+)
 
 Array = NDArray[Any]
 
@@ -38,6 +45,63 @@ class Names(NamedTuple):
     edge_label: str | None
     edge_attributes: Attributes
     graph_id: str | None
+
+
+#: The names that are looked for unless others are chosen.
+USUAL_NAMES = Names(NODE_LABEL, NODE_ATTRIBUTES, EDGE_WEIGHT, EDGE_LABEL, EDGE_ATTRIBUTES, GRAPH_ID)
+
+
+def listed_as_tuple(names: Any) -> Any:
+    """Return a list of names as a tuple, and anything else as it is."""
+    return tuple(names) if isinstance(names, list) else names
+
+
+def require_names(names: Mapping[str, Any]) -> None:
+    """Reject arguments that are no names: a string or None, or several strings of attributes."""
+    for argument, name in names.items():
+        takes_several = "attributes" in argument
+        several = takes_several and isinstance(name, tuple) and len(name) > 0
+        if not all(isinstance(one, str | None) for one in (name if several else [name])):
+            or_list = ", a list of strings" if takes_several else ""
+            raise TypeError(f"{argument} must be a string{or_list} or None, got {shown_name(name)}")
+
+
+def shown_name(name: object) -> str:
+    """Return a name, or a list of several, as the caller has written it."""
+    return repr(list(name) if isinstance(name, tuple) else name)
+
+
+#: The arguments that name what nodes and edges carry, and their default names.
+ARGUMENTS = {
+    "node": {"node_label": NODE_LABEL, "node_attributes": NODE_ATTRIBUTES},
+    "edge": {
+        "edge_weight": EDGE_WEIGHT,
+        "edge_label": EDGE_LABEL,
+        "edge_attributes": EDGE_ATTRIBUTES,
+    },
+}
+
+
+def unread(kind: str, carried: Iterable[Any], function: str | None) -> str:
+    """Say what nodes or edges carry that is not read, and the remedy.
+
+    ``function`` takes names for it; None: the graphs are in a file.
+    """
+    listed = sorted(map(repr, carried))
+    verb, them = ("is", "it") if len(listed) == 1 else ("are", "them")
+    shown = _enumerated(listed[:5] + ["others"] * bool(listed[5:]), "and")
+    if function is None:
+        names = _enumerated([repr(name) for name in ARGUMENTS[kind].values()], "or")
+        in_gml = f" (in GML and GEXF 'node_label' for {NODE_LABEL!r})" if kind == "node" else ""
+        remedy = f"rename {them} to {names}{in_gml}"
+    else:
+        arguments = _enumerated([f"{argument}=" for argument in ARGUMENTS[kind]], "or")
+        remedy = f"pass {them} as {arguments} to {function}"
+    return f"{kind}s carry {shown}, which {verb} not read: {remedy}"
+
+
+def _enumerated(items: Sequence[str], last: str) -> str:
+    return f" {last} ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
 
 
 class Flat(NamedTuple):
@@ -106,27 +170,49 @@ def each_edge(edges: Sequence[tuple[Any, Any]]) -> Carriers:
 
 def labels_of(values: list[Any] | None, carriers: Carriers) -> list[Any] | None:
     """Return labels, or None if there are none; reject a mixture."""
-    return None if values is None or not _on_all(values, carriers, "label") else values
+    if values is None:
+        return None
+    remedy = f"label all {carriers.kind}s or none"
+    return values if _on_all(values, carriers, "label", remedy) else None
 
 
-def attributes_of(values: list[Any] | None, carriers: Carriers) -> Array | None:
-    """Return attributes as a table, or None if there are none; reject a mixture."""
-    if values is None or not _on_all(values, carriers, "attributes"):
+def attributes_of(
+    values: list[Any] | None, carriers: Carriers, name: str | None = None
+) -> Array | None:
+    """Return attributes as a table of finite numbers, or None if there are none.
+
+    A mixture is rejected. ``name`` is that of the attributes, if they have one.
+    """
+    under = "" if name is None else f" under {name!r}"
+    remedy = f"give them to all {carriers.kind}s or to none"
+    if values is None or not _on_all(values, carriers, f"attributes{under}", remedy):
         return None
     try:
         rows = np.array(values)
     except ValueError:  # unequal lengths
         rows = np.empty((0, 0, 0))
     if rows.ndim <= 2 and rows.dtype.kind in REAL_KINDS:
-        return rows.reshape(len(values), -1)
-    checked = [_attribute_row(value, carriers, at) for at, value in enumerate(values)]
+        return finite_table(rows.reshape(len(values), -1), carriers, name)
+    checked = [_attribute_row(value, carriers, at, under) for at, value in enumerate(values)]
     for at, row in enumerate(checked):
         if len(row) != len(checked[0]):
             raise ValueError(
-                f"{carriers.name(at)} has {len(row)} attributes, expected {len(checked[0])} as "
-                f"the first {carriers.kind} has"
+                f"{carriers.name(at)} has {len(row)} attributes{under}, expected "
+                f"{len(checked[0])} as the first {carriers.kind} has"
             )
-    return np.array(checked)
+    return finite_table(np.array(checked), carriers, name)
+
+
+def finite_table(table: Array, carriers: Carriers, name: str | None) -> Array:
+    """Return attributes, or name those that are not finite."""
+    if table.dtype.kind == "f" and not np.isfinite(table).all():
+        at = int(np.argmin(np.isfinite(table).all(axis=1)))
+        under = "" if name is None else f" under {name!r}"
+        raise ValueError(
+            f"{carriers.name(at)} has the attributes {table[at].tolist()}{under}, expected finite "
+            f"numbers"
+        )
+    return table
 
 
 def side_by_side(look_up: Callable[[str], Array | None], names: Attributes) -> Array | None:
@@ -143,27 +229,27 @@ def side_by_side(look_up: Callable[[str], Array | None], names: Attributes) -> A
     return np.hstack(found)
 
 
-def _attribute_row(value: Any, carriers: Carriers, at: int) -> Array:
+def _attribute_row(value: Any, carriers: Carriers, at: int, under: str) -> Array:
     try:
         row = np.atleast_1d(np.array(value))
     except ValueError:
         row = np.empty((0, 0))
     if row.ndim != 1 or row.dtype.kind not in REAL_KINDS:
         raise TypeError(
-            f"{carriers.name(at)} has the attributes {value!r}, expected a number or a sequence "
-            f"of numbers"
+            f"{carriers.name(at)} has the attributes {value!r}{under}, expected a number or a "
+            f"sequence of numbers"
         )
     return row
 
 
-def _on_all(values: list[Any], carriers: Carriers, what: str) -> bool:
+def _on_all(values: list[Any], carriers: Carriers, what: str, remedy: str) -> bool:
     """Return whether all nodes or edges have a value; reject a mixture."""
     kinds = set(map(type, values))
     if _Missing in kinds and len(kinds) > 1:
         at = next(at for at, value in enumerate(values) if value is MISSING)
         raise ValueError(
-            f"{carriers.name(at)} has no {what} while other {carriers.kind}s of the graph have, "
-            f"expected it on all {carriers.kind}s or on none"
+            f"{carriers.name(at)} has no {what}, but other {carriers.kind}s of this graph do: "
+            f"{remedy}"
         )
     return bool(kinds) and _Missing not in kinds
 
@@ -213,7 +299,7 @@ class Records:
 
         def table(name: str) -> Array | None:
             values = self.values(name)
-            return None if values is None else attributes_of(values, self._carriers())
+            return None if values is None else attributes_of(values, self._carriers(), name)
 
         return side_by_side(table, names)
 

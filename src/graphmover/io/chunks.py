@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.graphs.graph import GRAPH_ID
-from graphmover.graphs.interop import as_graph_batch
+from graphmover.graphs.interop import converted
+from graphmover.graphs.parts import USUAL_NAMES
 from graphmover.io.reading import BadGraphs, Readable, Reading
 
 Item = TypeVar("Item")
@@ -123,7 +124,7 @@ def chunks_of(
         records = _with_usable_targets(records)
     for chunk in in_batches(records, how.batch_size):
         with naming(path, first):
-            data = _converted(chunk, path.stem, how.bad, own_ids=own_ids)
+            data = _converted(chunk, path.stem, how, own_ids=own_ids)
         if data is not None:
             yield data
         first += len(chunk)
@@ -144,24 +145,31 @@ def _with_usable_targets(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _converted(
-    chunk: Sequence[Record], name: str, bad: BadGraphs, *, own_ids: bool
+    chunk: Sequence[Record], name: str, how: Reading, *, own_ids: bool
 ) -> Dataset | None:
     """Return graphs as a batch, or None if none is left. Errors are recorded in their order."""
     graphs = [record.graph if record.error is None else _NO_NODES[0] for record in chunk]
     ids = None
     if not own_ids and any(record.id is not None for record in chunk):
         ids = [record.id for record in chunk]
-    graph_id = GRAPH_ID if own_ids else None
+    bad = how.bad
+    as_batch = partial(
+        converted,
+        names=USUAL_NAMES if own_ids else USUAL_NAMES._replace(graph_id=None),
+        keep_direction=how.keep_direction,
+        by_reader=True,
+        in_file=how.is_file,
+    )
 
     def read(index: int) -> GraphBatch:
         error = chunk[index].error
         if error is not None:
             raise error
         own = None if ids is None else ids[index : index + 1]
-        return as_graph_batch([graphs[index]], graph_id=graph_id, ids=own)
+        return as_batch([graphs[index]], ids=own)
 
     try:
-        batch = as_graph_batch(graphs, graph_id=graph_id, ids=ids)
+        batch = as_batch(graphs, ids=ids)
     except (TypeError, ValueError) as error:
         if bad.are_raised:
             raise bad.with_remedy(error) from error

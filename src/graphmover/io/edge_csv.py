@@ -41,8 +41,10 @@ _GRAPHS = "graphs.csv"
 TABLES = (_NODES, EDGES, _GRAPHS)
 
 #: Columns with a meaning of their own; all others are attributes.
-_NODE_COLUMNS = ("node", "graph", NODE_LABEL)
-_EDGE_COLUMNS = ("source", "target", EDGE_WEIGHT, EDGE_LABEL)
+_COLUMNS = {
+    "node": ("node", "graph", NODE_LABEL),
+    "edge": ("source", "target", EDGE_WEIGHT, EDGE_LABEL),
+}
 
 #: Memory that Arrow takes for a column, however short, measured, rounded up.
 _PER_COLUMN = 10_000
@@ -74,7 +76,7 @@ def read_edge_table(file: Path, how: Reading) -> Iterator[Dataset]:
             )
     with naming(file):
         table = _read(file, how.limit, "graph", "source", "target")
-        names = [name for name in table.column_names if name not in ("graph", *_EDGE_COLUMNS)]
+        names = [name for name in table.column_names if name not in ("graph", *_COLUMNS["edge"])]
         order = np.arange(len(table))
         columns: dict[str, Any] = {
             name: table.column(name).to_pylist() for name in ("graph", "source", "target")
@@ -83,8 +85,10 @@ def read_edge_table(file: Path, how: Reading) -> Iterator[Dataset]:
             columns[EDGE_WEIGHT] = _numbers(table, EDGE_WEIGHT, file)
         if EDGE_LABEL in table.column_names:
             columns[EDGE_LABEL] = _labels(table, EDGE_LABEL, order, file)
-        columns |= {name: _numbers(table, name, file) for name in names}
-        graphs = from_edge_list(columns, edge_attributes=names or None)
+        columns |= {name: _numbers(table, name, file, "edge") for name in names}
+        graphs = from_edge_list(
+            columns, edge_attributes=names or None, keep_direction=how.keep_direction
+        )
         assert graphs.ids is not None
         data = Dataset(file.stem, graphs.with_ids(ids_of(graphs.ids.tolist())))
     for start in range(0, len(data.graphs), how.batch_size):
@@ -120,10 +124,12 @@ def _read_folder(folder: Path, how: Reading) -> Dataset:
         np.column_stack([place[u][by_graph] - first, place[v][by_graph] - first]),
         edge_weights=None if weights is None else weights[by_graph],
         node_labels=_labels(nodes, NODE_LABEL, order, folder / _NODES),
-        node_attributes=_attributes(nodes, _NODE_COLUMNS, order, folder / _NODES),
+        node_attributes=_attributes(nodes, "node", order, folder / _NODES),
         edge_labels=_labels(edges, EDGE_LABEL, by_graph, file),
-        edge_attributes=_attributes(edges, _EDGE_COLUMNS, by_graph, file),
+        edge_attributes=_attributes(edges, "edge", by_graph, file),
         ids=ids_of(ids),
+        directed=np.ones(n_graphs, bool) if how.keep_direction else None,
+        keep_direction=how.keep_direction,
     )
     return Dataset(folder.name, graphs, target)
 
@@ -210,7 +216,10 @@ def _require_distinct(names: Any, file: Path) -> None:
         seen.add(name)
 
 
-def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
+def _numbers(
+    table: Any, name: str, file: Path, attribute_of: str | None = None
+) -> NDArray[np.float64]:
+    """Return a column of numbers: weights, or attributes of what ``attribute_of`` says."""
     pa = pyarrow()
     column = table.column(name)
     try:
@@ -221,8 +230,18 @@ def _numbers(table: Any, name: str, file: Path) -> NDArray[np.float64]:
         row = int(np.argmax(np.isnan(numbers)))
         text = column[row].as_py()
         got = "empty or NaN" if text.strip().lower() in ("", "nan") else repr(text[:40])
-        raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number")
+        remedy = "" if attribute_of is None else _remedy(name, attribute_of)
+        raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number{remedy}")
     return numbers
+
+
+def _remedy(name: str, kind: str) -> str:
+    known = _COLUMNS[kind]
+    listed = f"{', '.join(known[:-1])} and {known[-1]}"
+    return (
+        f": columns other than {listed} are {kind} attributes; rename {name} to {known[-1]} if it "
+        f"holds labels, or drop it"
+    )
 
 
 def _number(text: str) -> float:
@@ -242,10 +261,8 @@ def _labels(table: Any, name: str, order: Ints, file: Path) -> list[Any] | None:
     return [labels[i] for i in order.tolist()]
 
 
-def _attributes(
-    table: Any, others: tuple[str, ...], order: Ints, file: Path
-) -> NDArray[np.float64] | None:
-    names = [name for name in table.column_names if name not in others]
+def _attributes(table: Any, kind: str, order: Ints, file: Path) -> NDArray[np.float64] | None:
+    names = [name for name in table.column_names if name not in _COLUMNS[kind]]
     if not names:
         return None
-    return np.column_stack([_numbers(table, name, file) for name in names])[order]
+    return np.column_stack([_numbers(table, name, file, kind) for name in names])[order]

@@ -7,7 +7,7 @@ attributes; spaces, tabs or commas are between them. What follows ``#`` or ``%``
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,13 @@ from graphmover.io.reading import Reading
 
 def read_edge_list(path: Path, how: Reading, ending: str) -> Iterator[Dataset]:
     """Yield the graph of a file, or of each of several files, in the order of their names."""
-    return read_files(path, ending, partial(_graph, networkx_library("an edge list")), how)
+    nx = networkx_library("an edge list")
+    empty = nx.MultiDiGraph if how.keep_direction else nx.MultiGraph
+    return read_files(path, ending, partial(_graph, empty), how)
 
 
-def _graph(nx: Any, file: Path) -> Any:
-    graph = nx.MultiGraph()  # repeated edges are merged by the rules of `GraphBatch.from_edges`
+def _graph(empty: Callable[[], Any], file: Path) -> Any:
+    graph = empty()  # repeated edges are merged by the rules of `GraphBatch.from_edges`
     with file.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, start=1):
             text = line.split("#")[0].split("%")[0].strip()

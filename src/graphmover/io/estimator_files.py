@@ -80,6 +80,7 @@ class FilesMixin:
         overwrite: bool = False,
         max_bytes: int | None = None,
         max_smiles: int | None = None,
+        keep_direction: bool = False,
     ) -> tuple[int, int]:
         """Embed a collection that need not fit in memory, and write the vectors to a file.
 
@@ -112,6 +113,8 @@ class FilesMixin:
             Replace an existing output. The rows of an interrupted call do not count as one.
         max_bytes, max_smiles : int, optional
             See `iter_batches`.
+        keep_direction : bool
+            See `iter_batches`: whether the model was fitted to graphs with directions.
 
         Returns
         -------
@@ -140,7 +143,9 @@ class FilesMixin:
         >>> bool((written == embedding.transform(data.graphs)).all())
         True
         """
-        options = ReadingOptions(target_column, id_column, errors, None, max_bytes, max_smiles)
+        options = ReadingOptions(
+            target_column, id_column, errors, None, max_bytes, max_smiles, keep_direction
+        )
         return self._write_vectors(
             source, output, batch_size, options, resume=resume, overwrite=overwrite
         )

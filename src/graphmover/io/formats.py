@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_other_file
-from graphmover._utils.messages import logger
+from graphmover._utils.messages import logger, warn
 from graphmover._utils.progress import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset, as_target
@@ -31,9 +31,10 @@ from graphmover.io.networkx_files import (
     read_json_lines,
     write_json_lines,
 )
+from graphmover.io.other_columns import not_lined_up
 from graphmover.io.parquet import count_parquet, read_parquet, write_parquet
 from graphmover.io.reading import BadGraphs, Errors, Reading, ReadingOptions, Sink
-from graphmover.io.skipped_file import listing_skipped
+from graphmover.io.skipped_file import SkippedFile, listing_skipped
 from graphmover.io.smiles import read_smiles, read_smiles_table
 
 #: Reads a file or folder.
@@ -99,6 +100,7 @@ def iter_batches(
     skipped: Sink | None = None,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
 ) -> Iterator[Dataset]:
     """Read a collection of graphs in batches.
 
@@ -137,6 +139,10 @@ def iter_batches(
     max_smiles : int, optional
         The most characters that a SMILES may have, by default 50,000: the time that RDKit
         takes grows with the square of the length.
+    keep_direction : bool
+        Keep the direction of edges as their labels, by the rules of `GraphBatch.from_edges`:
+        of directed graphs, and from ``source`` to ``target`` in tables and lists of edges.
+        SMILES, graph6 and TU data sets have none, which is an error.
 
     Yields
     ------
@@ -150,7 +156,9 @@ def iter_batches(
     >>> [len(batch.graphs) for batch in gm.iter_batches(data, 20)]
     [20, 20, 10]
     """
-    options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+    options = ReadingOptions(
+        target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
+    )
     return batches_of(source, batch_size, options)
 
 
@@ -161,23 +169,34 @@ def batches_of(source: Any, batch_size: int, options: ReadingOptions) -> Iterato
     bad = BadGraphs(options.errors, options.skipped)
     if isinstance(source, str | os.PathLike):
         limit = Limit(Path(source).expanduser(), options.max_bytes, options.max_smiles)
-        how = Reading(batch_size, options.target_column, options.id_column, limit, bad)
-        return _reporting(_from_path(source, how, options.max_bytes), bad)
+        columns = options.target_column, options.id_column
+        how = Reading(batch_size, *columns, limit, bad, options.keep_direction)
+        return _reporting(_from_path(source, how, options.max_bytes), bad, source, options)
     for name, column in options.columns.items():
         if column is not None:
             raise ValueError(f"{name}={column!r} is for files, got a {type(source).__name__}")
-    if isinstance(source, Dataset):
-        return _slices(source, batch_size)
-    if isinstance(source, GraphBatch) or is_one_graph(source) or is_edge_list(source):
-        return _slices(Dataset("graphs", as_graph_batch(source)), batch_size)
+    if isinstance(source, Dataset | GraphBatch) or is_one_graph(source) or is_edge_list(source):
+        graphs = as_graph_batch(source, keep_direction=options.keep_direction)
+        data = source if isinstance(source, Dataset) else Dataset("graphs", graphs)
+        return _slices(data, batch_size)
     no_file = Limit(Path(os.devnull))  # what is in memory is not limited
-    how = Reading(batch_size, None, None, no_file, bad)
-    return _reporting(_from_iterable(source, how), bad)
+    how = Reading(batch_size, None, None, no_file, bad, options.keep_direction, is_file=False)
+    bad.counted = "graph"
+    return _reporting(_from_iterable(source, how), bad, source, options)
 
 
-def _reporting(batches: Iterator[Dataset], bad: BadGraphs) -> Iterator[Dataset]:
-    yield from batches
+def _reporting(
+    batches: Iterator[Dataset], bad: BadGraphs, source: Any, options: ReadingOptions
+) -> Iterator[Dataset]:
+    """Yield batches, then warn of graphs that could not be read."""
+    has_ids = False
+    for batch in batches:
+        has_ids = has_ids or batch.ids is not None
+        yield batch
     bad.warn()
+    writes_rows = isinstance(options.skipped, SkippedFile)
+    if writes_rows and bad.n_graphs and options.errors == "skip" and not has_ids:
+        warn(not_lined_up(source, options.target_column))
 
 
 def read_graphs(
@@ -189,12 +208,13 @@ def read_graphs(
     skipped: Sink | None = None,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
 ) -> Dataset:
     """Read a collection of graphs into memory.
 
     Parameters
     ----------
-    source, target_column, id_column, errors, skipped, max_bytes, max_smiles
+    source, target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
         See `iter_batches`.
 
     Examples
@@ -208,7 +228,9 @@ def read_graphs(
     60
     Dataset('families', 60 graphs, 6 classes)
     """
-    options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+    options = ReadingOptions(
+        target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
+    )
     parts, n_graphs, n_bytes = [], 0, 0
     limit = None
     for part in batches_of(source, _BATCH_GRAPHS, options):
@@ -245,13 +267,14 @@ def write_graphs(
     batch_size: int = _BATCH_GRAPHS,
     max_bytes: int | None = None,
     max_smiles: int | None = None,
+    keep_direction: bool = False,
     progress: bool = False,
 ) -> int:
     """Write graphs, and their ids and targets if there are any, to a file, atomically.
 
     Parameters
     ----------
-    source, target_column, id_column, max_bytes, max_smiles
+    source, target_column, id_column, max_bytes, max_smiles, keep_direction
         See `iter_batches`: a `Dataset`, a `GraphBatch`, an iterable of graphs, or a file in
         another format, which is converted batch by batch.
     path : path
@@ -290,7 +313,9 @@ def write_graphs(
         if errors == "skip":
             raise ValueError("target would not line up with errors='skip': use errors='empty'")
     with listing_skipped(path, errors, overwrite=overwrite) as skipped:
-        options = ReadingOptions(target_column, id_column, errors, skipped, max_bytes, max_smiles)
+        options = ReadingOptions(
+            target_column, id_column, errors, skipped, max_bytes, max_smiles, keep_direction
+        )
         batches = batches_of(source, batch_size, options)
         if target is not None:
             batches = _with_target(batches, as_target(target))
@@ -411,6 +436,7 @@ def _from_path(
             )
         if how.id_column is not None:
             raise ValueError(f"{path} is a TU data set, without ids: leave out id_column")
+        how.require_no_direction(f"{path}: TU data sets")
         logger.debug("reading %s (a TU data set)", source)
         here = path.is_dir() and _is_tu(path)  # before a data set of that name elsewhere
         return _slices(load_dataset(path if here else source, max_bytes=max_bytes), how.batch_size)
@@ -429,7 +455,7 @@ def _is_tu(path: Path) -> bool:
 def _unknown(path: Path) -> str:
     """Describe what was expected of an existing file or folder."""
     if path.is_dir():
-        known = ", ".join([*FOLDERS, *(f"*{ending}" for ending in FILES)])
+        known = ", ".join(dict.fromkeys([*FOLDERS, *(f"*{ending}" for ending in FILES)]))
         return f"the folder {path} holds no {known} or *_A.txt (a TU data set)"
     return f"cannot tell the format of {path}: {_unknown_ending(path)}"
 

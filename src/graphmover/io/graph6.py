@@ -25,6 +25,7 @@ _BITS = bytes(max(byte - 63, 0) for byte in range(256))
 def read_graph6(path: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of a file; a line of either format may be in either kind of file."""
     nx = networkx_library("graph6")
+    how.require_no_direction(f"{path}: graphs in graph6")
 
     def graph_of(text: bytes, where: str) -> Any:
         try:

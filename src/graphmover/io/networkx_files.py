@@ -58,9 +58,11 @@ def batches_of_json(
     def graph_of(text: bytes, where: str) -> Any:
         how.limit.require(_PER_CHARACTER * len(text), f"a line of {len(text)} bytes", where)
         try:
-            data = _node_link(json.loads(text.decode()))
+            data = _node_link(_parsed(text))
             graph = nx.node_link_graph(data, edges="edges")
             _make_tuples(graph)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
         except Exception as error:  # networkx raises all kinds on malformed input
             raise ValueError(
                 f"{where}: {_words(error)}, expected a node-link object as "
@@ -97,24 +99,48 @@ def record_of(
     yield Record(graph, target, id, position)
 
 
+_A_NODE, _AN_EDGE = '{"id": 0}', '{"source": 0, "target": 1}'
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} of the line is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"not JSON ({error.msg}, character {error.pos}), expected a node-link object as "
+            f"networkx.node_link_data makes it"
+        ) from error
+
+
 def _node_link(data: Any) -> dict[str, Any]:
     """Check what networkx would change silently: unlisted nodes, repeated nodes and edges."""
-    if not isinstance(data, dict) or not isinstance(data.get("graph", {}), dict):
-        raise TypeError("the line, or its graph, is not an object")
-    nodes, (edges, *others) = data.get("nodes"), _edge_lists(data)
+    if not isinstance(data, dict):
+        raise ValueError(f"the line is {_json(data)}, expected an object with nodes and edges")
+    if not isinstance(data.get("graph", {}), dict):
+        raise ValueError(f"graph is {_json(data['graph'])}, expected an object")
+    field, *others = _edge_fields(data)
     if others:
         raise ValueError("there are edges and links")
-    if not isinstance(nodes, list) or not isinstance(edges, list):
-        raise TypeError("nodes or edges are not a list")
+    nodes, edges = _objects(data, "nodes", _A_NODE), _objects(data, field, _AN_EDGE)
     names: set[Any] = set()
     for position, node in enumerate(nodes):
-        name = nested_tuple(node.get("id", position))
-        if name is None or name in names:
-            raise ValueError(
-                f"the node {name!r:.80} is {'no name' if name is None else 'repeated'}"
-            )
+        name = _node_name(node.get("id", position), f"nodes[{position}]")
+        if name in names:
+            raise ValueError(f"the node {name!r:.80} is repeated")
         names.add(name)
-    pairs = [(nested_tuple(edge["source"]), nested_tuple(edge["target"])) for edge in edges]
+    for position, edge in enumerate(edges):
+        for end in ("source", "target"):
+            if end not in edge:
+                raise ValueError(
+                    f"{field}[{position}] has no {end}: it is {_json(edge)}, expected an object "
+                    f"such as {_AN_EDGE}"
+                )
+    pairs = [
+        tuple(_node_name(edge[end], f"{field}[{position}]") for end in ("source", "target"))
+        for position, edge in enumerate(edges)
+    ]
     for pair in pairs:
         for end in pair:
             if end not in names:
@@ -133,10 +159,44 @@ def _node_link(data: Any) -> dict[str, Any]:
     }
 
 
-def _edge_lists(data: dict[str, Any]) -> list[Any]:
-    """Return the edges, which are under either name; of two lists the one that is not empty."""
-    lists = [data[name] for name in ("edges", "links") if name in data]
-    return [edges for edges in lists if edges] or lists[:1] or [None]
+def _objects(data: dict[str, Any], field: str, example: str) -> list[dict[str, Any]]:
+    """Return the objects of a list, of which this is an example."""
+    expected = f"expected a list of objects such as {example}"
+    if field not in data:
+        raise ValueError(f"there is no field {field}, {expected}")
+    listed = data[field]
+    if not isinstance(listed, list):
+        raise ValueError(f"{field} is {_json(listed)}, {expected}")
+    for position, one in enumerate(listed):
+        if not isinstance(one, dict):
+            raise ValueError(
+                f"{field}[{position}] is {_json(one)}, expected an object such as {example}"
+            )
+    return listed
+
+
+def _node_name(value: Any, where: str) -> Any:
+    """Return the name of a node; lists in it become tuples."""
+    name = nested_tuple(value)
+    try:
+        hash(name)
+    except TypeError:
+        name = None
+    if name is None:
+        raise ValueError(f"{where} has the node {_json(value)}, expected a string or a number")
+    return name
+
+
+def _json(value: Any) -> str:
+    """Return the first characters of what a line says."""
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:80]} ..."
+
+
+def _edge_fields(data: dict[str, Any]) -> list[str]:
+    """Return the names under which there are edges; of two lists the one that is not empty."""
+    fields: list[str] = [name for name in ("edges", "links") if name in data]
+    return [name for name in fields if data[name]] or fields[:1] or ["edges"]
 
 
 def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:

@@ -40,6 +40,16 @@ def other_columns(
     return [name for name in names if name not in (target, id)]
 
 
+def not_lined_up(source: Any, target_column: str | None = None) -> str:
+    """Say that rows are those of the source with gaps, and how to tell which are which."""
+    names = [repr(name[:40]) for name in other_columns(source, target_column)[:8]]
+    remedy = 'pass errors="empty", which keeps their rows'
+    if names:
+        others = f" (there are {', '.join(names)})" if names[1:] else ""
+        remedy += f", or name a column of ids, as in id_column={names[0]}{others}"
+    return f"rows without ids no longer line up with the source where graphs are left out: {remedy}"
+
+
 def _of_csv(path: Path) -> Iterable[str]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         names = next(csv.reader([file.readline(_LONGEST)]), [])

@@ -6,13 +6,22 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.arrow import COLUMNS, ID, NEIGHBOURS, is_id_type, is_json, pyarrow
+from graphmover.graphs.arrow import (
+    COLUMNS,
+    ID,
+    NEIGHBOURS,
+    is_id_type,
+    is_json,
+    no_neighbours,
+    pyarrow,
+)
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import (
@@ -73,6 +82,8 @@ def metadata_of(path: Readable) -> Any:
 def wanted_columns(schema: Any, path: Readable, how: Reading) -> Wanted:
     """Return the columns to read: those of graphs, and those with the target and the id."""
     target = how.target_column or (TARGET if TARGET in schema.names else None)
+    if NEIGHBOURS not in schema.names:
+        raise ValueError(f"{os.fspath(path)}: {no_neighbours(schema.names)}")
     with naming(path):
         id = _id_column(schema, how, target)
     wanted = [*(name for name in COLUMNS if name in schema.names), target, id]
@@ -119,16 +130,16 @@ def _data_of(
     table = table.select([name for name in table.column_names if name in COLUMNS])
     if ids is not None:
         table = table.append_column(ID, ids)
+    graphs_of = partial(GraphBatch.from_arrow, keep_direction=how.keep_direction)
     try:
-        return GraphBatch.from_arrow(table), values
+        return graphs_of(table), values
     except (TypeError, ValueError):
         if how.bad.are_raised:
             raise
     names = [None] * len(table) if ids is None else ids.to_pylist()
+    how.bad.counted = "graph"
     places = [(first + index, name) for index, name in enumerate(names)]
-    graphs, kept = one_by_one(
-        lambda index: GraphBatch.from_arrow(table.slice(index, 1)), places, how.bad
-    )
+    graphs, kept = one_by_one(lambda index: graphs_of(table.slice(index, 1)), places, how.bad)
     return (graphs, None if values is None else values[kept]) if kept else None
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, Literal, NamedTuple, Protocol
 
-from graphmover._utils.messages import counted
+from graphmover._utils.messages import counted, warn
 from graphmover.graphs.columns import is_id
 from graphmover.io.limits import Limit, check_limits
 
@@ -77,6 +76,7 @@ class BadGraphs:
         self.are_raised = errors == "raise"
         self.n_graphs = 0
         self.file = ""  # the one that is read, of several
+        self.counted = "line"  # what positions count
         self._are_left_out = errors == "skip"
         self._sink = skipped
         self._first = ""
@@ -90,10 +90,13 @@ class BadGraphs:
         """
         if self.are_raised:
             raise self.with_remedy(error)
-        position = f"{self.file}:{position}" if self.file else position
         reason = str(error).removeprefix(f"{where}: ")[:_LONGEST_REASON]
         self.n_graphs += 1
-        self._first = self._first or f"the first, at {position}: {reason[:200]}"
+        if not self._first:
+            place = position if isinstance(position, str) else f"{self.counted} {position}"
+            of_file = f"{self.file}, " if self.file else ""
+            self._first = f"the first: {of_file}{place}, {reason[:200]}"
+        position = f"{self.file}:{position}" if self.file else position
         if self._sink is not None:
             self._sink.append(Skipped(position, id, reason))
         return self._are_left_out
@@ -108,7 +111,7 @@ class BadGraphs:
         """Warn of bad graphs that nobody else has taken note of."""
         if self.n_graphs and self._sink is None:
             what = unread(self.n_graphs, are_left_out=self._are_left_out)
-            warnings.warn(f"{what} ({self._first})", UserWarning, stacklevel=3)
+            warn(f"{what} ({self._first})")
 
 
 def unread(n_graphs: int, *, are_left_out: bool) -> str:
@@ -128,6 +131,7 @@ class ReadingOptions(NamedTuple):
     skipped: Sink | None = None
     max_bytes: int | None = None
     max_smiles: int | None = None
+    keep_direction: bool = False
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -150,6 +154,13 @@ class Reading(NamedTuple):
     id_column: str | None
     limit: Limit
     bad: BadGraphs
+    keep_direction: bool = False
+    is_file: bool = True
+
+    def require_no_direction(self, what: str) -> None:
+        """Reject a wish for directions that graphs of this kind never have."""
+        if self.keep_direction:
+            raise ValueError(f"{what} have no directions of edges: leave out keep_direction=True")
 
 
 def id_column_of(names: Sequence[str], how: Reading, others: Iterable[str | None]) -> str | None:

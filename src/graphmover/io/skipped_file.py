@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import StringIO
@@ -13,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from graphmover._utils.files import replacing
+from graphmover._utils.messages import warn
 from graphmover.io.reading import Skipped, unread
 
 
@@ -39,7 +39,7 @@ def listing_skipped(
         yield file
     if file.n_graphs:
         what = unread(file.n_graphs, are_left_out=errors == "skip")
-        warnings.warn(f"{what}: see {file.path}", UserWarning, stacklevel=4)
+        warn(f"{what}: see {file.path}")
 
 
 class SkippedFile:

@@ -82,7 +82,7 @@ def read_smiles_table(path: Path, how: Reading) -> Iterator[Dataset]:
             names = next(_rows(file, path), (0, []))[1]
         smiles = next((name for name in names if name.lower() == "smiles"), None)
         if smiles is None:
-            raise ValueError(f"{path}: there is no column 'smiles' among {shown_names(names)}")
+            raise ValueError(f"{path}: {_no_columns(names)}")
         target = how.target_column or (TARGET if TARGET in names else None)
         id = id_column_of(names, how, (smiles, target))
         for name in (smiles, target, id):
@@ -94,6 +94,18 @@ def read_smiles_table(path: Path, how: Reading) -> Iterator[Dataset]:
             yield Line(number, text, id_of(row), id is not None, value_of(row))
 
     return batches_of_lines(lines(), path, how)
+
+
+def _no_columns(names: list[str]) -> str:
+    """Say what a CSV file lacks that holds neither molecules nor edges."""
+    shown = shown_names(names)
+    for separator in (";", "\t", "|"):
+        if len(names) == 1 and separator in names[0]:
+            return f"the header is {shown}, which {separator!r} separates, expected commas"
+    return (
+        f"there is no column 'smiles' among {shown}, and no 'graph', 'source' and 'target', which "
+        f"a table of edges has: rename the columns"
+    )
 
 
 def _column(
@@ -155,6 +167,7 @@ def _molecule(smiles: str, where: str, limit: Limit) -> Molecule:
 
 def batches_of_lines(lines: Iterable[Line], path: Readable, how: Reading) -> Iterator[Dataset]:
     """Yield the molecules of lines, ``batch_size`` at a time."""
+    how.require_no_direction(f"{path}: molecules")
 
     def molecules() -> Iterator[tuple[Line, Molecule]]:
         for line in lines:

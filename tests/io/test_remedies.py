@@ -1,0 +1,90 @@
+"""What is wrong with a file is said with the line, the field and a remedy."""
+
+import re
+
+import pytest
+
+import graphmover as gm
+
+
+def message_of(path, text=None, **options):
+    """Return what reading a file of this text complains about."""
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(path.name)) as caught:
+        gm.read_graphs(path, **options)
+    return str(caught.value)
+
+
+def test_text_in_a_column_of_edges_could_be_labels(tmp_path):
+    pytest.importorskip("pyarrow")
+    message = message_of(tmp_path / "e.csv", "graph,source,target,kind\n0,1,2,x\n")
+    assert "line 2: kind is 'x', expected a number: columns other than source" in message
+    assert message.endswith("edge attributes; rename kind to label if it holds labels, or drop it")
+    message = message_of(tmp_path / "w.csv", "graph,source,target,weight\n0,1,2,x\n")
+    assert message.endswith("line 2: weight is 'x', expected a number")
+
+
+def test_text_in_a_column_of_nodes_could_be_labels(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n")
+    (tmp_path / "nodes.csv").write_text("node,graph,kind\n1,a,x\n2,a,y\n")
+    assert "are node attributes; rename kind to label" in message_of(tmp_path)
+
+
+def test_a_csv_file_of_neither_molecules_nor_edges(tmp_path):
+    message = message_of(tmp_path / "x.csv", "graph,src,dst\n0,1,2\n")
+    assert (
+        "no column 'smiles' among ['graph', 'src', 'dst'], and no 'graph', 'source' and" in message
+    )
+    message = message_of(tmp_path / "y.csv", "smiles;id\nCCO;1\n")
+    assert message.endswith("the header is ['smiles;id'], which ';' separates, expected commas")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"nodes":[0,1],"edges":[]}', 'nodes[0] is 0, expected an object such as {"id": 0}'),
+        (
+            '{"nodes":[{"id":0},{"id":1}],"edges":[[0,1]]}',
+            'edges[0] is [0, 1], expected an object such as {"source": 0, "target": 1}',
+        ),
+        ('{"nodes":{},"edges":[]}', "nodes is {}, expected a list of objects such as"),
+        ('{"nodes":[],"links":3}', "links is 3, expected a list of objects such as"),
+        ('{"edges":[]}', "there is no field nodes, expected a list"),
+        ('{"nodes":[]}', "there is no field edges, expected a list"),
+        (
+            '{"nodes":[{"id":0}],"edges":[{"source":0}]}',
+            'edges[0] has no target: it is {"source": 0}, expected an object such as',
+        ),
+        ('{"nodes":[{"id":{}}],"edges":[]}', "nodes[0] has the node {}, expected a string or"),
+        ('{"nodes":[{"id":null}],"edges":[]}', "nodes[0] has the node null, expected"),
+        (
+            '{"nodes":[{"id":0}],"edges":[{"source":0,"target":[{}]}]}',
+            "edges[0] has the node [{}], expected a string or a number",
+        ),
+        ("[1, 2]", "the line is [1, 2], expected an object with nodes and edges"),
+        ('{"graph":1,"nodes":[],"edges":[]}', "graph is 1, expected an object"),
+        ("{nodes", "not JSON (Expecting property name"),
+    ],
+)
+def test_json_that_is_no_graph(tmp_path, line, expected):
+    pytest.importorskip("networkx")
+    good = '{"nodes":[{"id":0}],"edges":[]}\n'
+    message = message_of(tmp_path / "x.jsonl", good + line + "\n")
+    assert f"x.jsonl, line 2: {expected}" in message
+    assert "Error" not in message
+
+
+def test_a_file_of_vectors_is_not_taken_for_graphs(tmp_path):
+    pytest.importorskip("pyarrow")
+    data = gm.make_graph_families(60, random_state=0)
+    path = tmp_path / "vectors.parquet"
+    gm.RandomGraphEmbedding(4, random_state=0).fit(data.graphs).transform_to(data, path)
+    message = message_of(path)
+    assert "no column 'neighbours' among ['vector', 'target']: it looks like vectors" in message
+
+
+def test_an_empty_folder_lists_each_format_once(tmp_path):
+    message = message_of(tmp_path)
+    assert message.count("*.graphml,") == message.count("*.edges,") == 1
