@@ -74,7 +74,7 @@ def test_bad_use(families):
 @pytest.mark.parametrize(
     ("arguments", "given", "message"),
     [
-        ([], "CCO a\n", "standard input, line 1: JSONDecodeError"),
+        ([], "CCO a\n", "standard input, line 1: not JSON"),
         ([], "", "standard input holds no graphs (it was read as .jsonl: --format names another"),
         (["--format", "g6"], "CCO a\n", "standard input, line 1: a character is not one of"),
     ],
