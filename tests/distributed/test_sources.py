@@ -2,6 +2,7 @@
 
 import csv
 import random
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -84,10 +85,13 @@ def test_bad_molecules_are_listed_with_their_lines(molecules, tmp_path, errors):
 
 def test_a_unit_without_a_good_row_is_an_empty_part(molecules, tmp_path):
     (tmp_path / "a.smi").write_text("CCO\n" * 4 + "nonsense\n" * 4 + "CCO\n" * 2)
-    with pytest.warns(UserWarning, match=r"4 graphs could not be read.*see .*z/_skipped\.csv"):
+    with pytest.warns(UserWarning) as caught:
         written = transform_to(molecules, tmp_path / "a.smi", tmp_path / "z", errors="skip")
+    unread, not_lined_up = (str(warning.message) for warning in caught)
+    assert re.match(r"4 graphs could not be read.*see .*z/_skipped\.csv", unread)
+    assert "rows without ids no longer line up with the source" in not_lined_up
     assert (written.n_rows, written.n_units, written.n_skipped) == (6, 3, 4)
-    with pytest.warns(UserWarning, match="4 graphs could not be read"):
+    with pytest.warns(UserWarning, match=r"4 graphs could not be read|no longer line up"):
         again = transform_to(molecules, tmp_path / "a.smi", tmp_path / "z", errors="skip")
     assert (again.n_rows, again.n_computed, again.n_skipped) == (6, 0, 4)
 
