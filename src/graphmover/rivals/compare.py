@@ -124,7 +124,7 @@ def compare(
     >>> left_out["ECFP"]
     'needs molecules'
     """
-    target, classes, _ = encoded_target(y, len(graphs), n_folds, task)
+    target, classes, _ = encoded_target(y, len(graphs), n_folds, task, ids=graphs.ids)
     regression = not len(classes)
     rivals, left_out = chosen_methods(graphs, methods, quick=quick, regression=regression)
     if not rivals:
