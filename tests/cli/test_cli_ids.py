@@ -47,6 +47,7 @@ def test_one_bad_molecule_does_not_lose_the_run(molecules, tmp_path):
     assert skipped[0]["reason"] == "RDKit cannot read the SMILES 'C1CC'"
     answer = run("embed", "x.smi", "-o", "e.csv", "--errors", "empty", *SMALL, cwd=tmp_path)
     assert answer.returncode == 0
+    assert answer.stderr.count("no nodes") == 1
     rows = table(tmp_path / "e.csv")
     assert [row["id"] for row in rows][1:4] == ["broken", "ethane", "benzene"] and len(rows) == 6
     assert {float(value) for key, value in rows[1].items() if key != "id"} == {0.0}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,10 +92,10 @@ def _remedy(listed: list[Any], place: int) -> str:
     if not _is_missing(listed[place]):
         return ""
     n_missing = sum(map(_is_missing, listed))
-    lack = "graph has" if n_missing == 1 else "graphs have"
+    have = "has" if n_missing == 1 else "have"
     return (
-        f". {n_missing} of {len(listed)} {lack} no target: drop their rows from the source, or "
-        f"select the others in Python, graphs[known] and y[known] by a mask"
+        f". {n_missing} of {len(listed)} graphs {have} no target: drop such rows from the source, "
+        f"or in Python select the others by a mask, graphs[known] and y[known]"
     )
 
 
@@ -162,12 +164,8 @@ def _kind(value: Any) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)  # NaN differs from itself
-    except TypeError:  # pandas' NA
-        return True
-    except ValueError:  # an array
-        return False
+    is_nan = isinstance(value, Real) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _is_class(value: Any) -> bool:

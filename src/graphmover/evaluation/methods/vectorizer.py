@@ -27,9 +27,10 @@ def vectorizer_pipelines(
     --------
     >>> import graphmover as gm
     >>> from graphmover.evaluation.methods.vectorizer import vectorizer_pipelines
-    >>> pipelines = vectorizer_pipelines(gm.GraphVectorizer(), [64, 128], regression=False)
-    >>> [name for name, _ in pipelines]
-    ['GraphVectorizer + LogisticRegression, R = 64', 'GraphVectorizer + LogisticRegression, R = 128']
+    >>> for name, _ in vectorizer_pipelines(gm.GraphVectorizer(), [64, 128], regression=False):
+    ...     print(name)
+    GraphVectorizer + LogisticRegression, R = 64
+    GraphVectorizer + LogisticRegression, R = 128
     """
     head = Ridge() if regression else LogisticRegression(max_iter=1000)
     single = clone(vectorizer).set_params(n_jobs=None, verbose=False)
