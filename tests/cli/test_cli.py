@@ -389,8 +389,8 @@ def test_the_vectorizer_is_the_default(tu_folder, tmp_path):
 def test_help_says_which_options_select_the_papers_embedding():
     for command in ("embed", "fit"):
         shown = run(command, "--help", env={**os.environ, "COLUMNS": "200"}).stdout
-        assert "those of GraphVectorizer" in shown or "The model is a GraphVectorizer" in shown
-        assert "Any option of RandomGraphEmbedding selects that" in shown
+        assert "Uses GraphVectorizer and everything the graphs carry" in shown
+        assert "Any option listed under RandomGraphEmbedding switches to that class" in shown
         assert "1024; 256 with RandomGraphEmbedding" in shown
         general, paper = shown.split("RandomGraphEmbedding (any of these selects it)")
         assert "--device " in general and "--seed " in general

@@ -109,8 +109,8 @@ class DistancesToRandomGraphs:
             if is_used and values is None and size:
                 raise ValueError(
                     f"the model was fitted with {what}, but not all of these graphs have them: "
-                    f"give them to all graphs (graphs of Python that name them otherwise: "
-                    f"as_graph_batch with {argument}), or fit to graphs without them"
+                    f"add them to all graphs (if they have another name, pass it: "
+                    f"as_graph_batch(graphs, {argument}=...)), or fit to graphs without them"
                 )
 
     def of_nodes(

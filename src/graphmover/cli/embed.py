@@ -91,8 +91,8 @@ def embed(
 ) -> Result:
     """Turn a collection of graphs into a matrix, one row per graph.
 
-    Vectors are those of GraphVectorizer, by all that the graphs carry.
-    Any option of RandomGraphEmbedding selects that: the paper's variants.
+    Uses GraphVectorizer and everything the graphs carry.
+    Any option listed under RandomGraphEmbedding switches to that class.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.

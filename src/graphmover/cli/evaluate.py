@@ -81,9 +81,9 @@ def evaluate(
 ) -> Result:
     """Cross-validate how well the vectors predict the classes, or values, of a collection.
 
-    Vectors are those of GraphVectorizer, with logistic or ridge regression.
-    Any option of RandomGraphEmbedding selects that, with an SVM or ridge regression
-    whose strength is chosen on the training set.
+    Uses GraphVectorizer and everything the graphs carry, with logistic or ridge regression.
+    Any option listed under RandomGraphEmbedding switches to that class, with an SVM or ridge
+    regression whose strength is chosen on the training set.
 
     In every fold random graphs are drawn from the training set, and all choices are made on it.
     --json has every choice of every fold.
