@@ -93,6 +93,8 @@ def test_demo(tmp_path):
     assert table["RGE(ASG), D_max = 20, d = 4, R = 32"] > 70
     assert table["GraphVectorizer + LogisticRegression"] > 2 * table["bag of nodes"]
     assert table["bag of nodes"] < 40
+    first, *_, last = table.values()
+    assert ("Why RGE(ASG) is ahead here: " in answer.stdout) == (last > first)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
