@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from graphmover.vectorizer import GraphVectorizer
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 
 def vectorizer_pipelines(
@@ -32,6 +34,9 @@ def vectorizer_pipelines(
     GraphVectorizer + LogisticRegression, R = 64
     GraphVectorizer + LogisticRegression, R = 128
     """
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+
     head = Ridge() if regression else LogisticRegression(max_iter=1000)
     single = clone(vectorizer).set_params(n_jobs=None, verbose=False)
     name = f"GraphVectorizer + {type(head).__name__}"
