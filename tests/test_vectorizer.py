@@ -263,13 +263,13 @@ def test_views_to_which_training_graphs_are_equal_are_told():
 DESCRIPTIONS = {
     "bare": {"labels": "degrees refined 2 times, in shares"},
     "labels": {
-        "labels": "node labels refined 4 times, in shares",
-        "counts": "node labels refined 4 times, counted",
+        "labels": "node labels refined 3 times, in shares",
+        "counts": "node labels refined 3 times, counted",
         "structure": "degrees, triangles, node labels; averaged over neighbours, 2 deep",
         "shape": "eigenvectors of the normalised Laplacian",
         "sizes": "numbers of nodes and edges",
     },
-    "edge labels": {"counts": "node labels refined 4 times along edge labels, counted"},
+    "edge labels": {"counts": "node labels refined 3 times along edge labels, counted"},
     "attributes": {
         "attributes": "node attributes (ranks where tails are heavy), degrees; averaged over "
         "neighbours, 1 deep",
@@ -322,7 +322,7 @@ def test_what_the_graphs_to_transform_lack_is_named(graphs):
     kinds = KINDS
     with pytest.raises(ValueError, match="fitted with node labels, but not all of these graphs"):
         model.transform(kinds["attributes"])
-    message = r"fitted with edge labels, but .* pass it: as_graph_batch\(graphs, edge_label=...\)\)"
+    message = r"fitted with edge labels, but .* pass it: as_graph_batch\(graphs, edge_label=...\)"
     with pytest.raises(ValueError, match=message):
         model.transform(collection(labels=3, attributes=2))
     model = vectorizer().fit(kinds["attributes"])

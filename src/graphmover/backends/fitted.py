@@ -94,13 +94,13 @@ class DistancesToRandomGraphs:
         labels = self.recipe.use_node_labels or "labels" in blocks
         attributes = not blocks.isdisjoint(OF_ATTRIBUTES)
         edges = self.recipe.use_edge_labels
-        along_edges = "edge_label, or with keep_direction=True if they are directions"
+        along_edges = "edge_label=...), or with keep_direction=True if they are directions"
         for what, argument, is_used, values, size in (
-            ("node labels", "node_label", labels, batch.node_labels, batch.n_nodes),
+            ("node labels", "node_label=...)", labels, batch.node_labels, batch.n_nodes),
             ("edge labels", along_edges, edges, batch.edge_labels, len(batch.indices)),
             (
                 "node attributes",
-                "node_attributes",
+                "node_attributes=...)",
                 attributes,
                 batch.node_attributes,
                 batch.n_nodes,
@@ -110,7 +110,7 @@ class DistancesToRandomGraphs:
                 raise ValueError(
                     f"the model was fitted with {what}, but not all of these graphs have them: "
                     f"add them to all graphs (if they have another name, pass it: "
-                    f"as_graph_batch(graphs, {argument}=...)), or fit to graphs without them"
+                    f"as_graph_batch(graphs, {argument}), or fit to graphs without them"
                 )
 
     def of_nodes(
