@@ -34,10 +34,10 @@ sets, and without it all are computed, which takes hours. Folds that are in the 
 are not computed again, while times are measured again: to compute everything again, and to leave
 these results alone, add `--results FOLDER`. PTC is not in the collection that data sets are
 downloaded from ([datasets.md](datasets.md)). No cell of the first table is left out: one that was
-not run says so, and an empty one was not run with four times as many random graphs. Times are of
-two cores of an AMD EPYC unless stated otherwise; the accuracies of PROTEINS, NCI1, NCI109,
-IMDB-MULTI (R = 2,048) and COLLAB, of DD and REDDIT-BINARY in part, and the EMD kernels, were
-computed with an NVIDIA H200.
+not run says so, and an empty one was not run with four times as many random graphs. Times were
+measured on two cores of an AMD EPYC unless stated otherwise; the accuracies of PROTEINS, NCI1,
+NCI109, IMDB-MULTI (R = 2,048) and COLLAB, of DD and REDDIT-BINARY in part, and the EMD kernels,
+were computed with an NVIDIA H200.
 
 Protocol: stratified 10-fold cross-validation, repeated with other shuffles. In every fold all
 choices are made on the training set. Random graphs are drawn from its graphs. D_max (3, 6, ...,
@@ -50,8 +50,8 @@ folds. The EMD kernel is indefinite and gets LIBSVM's SVM; d and C (1e-3 to 1e3)
 inner folds. R is the first power of two above the number of graphs, the largest in the paper's
 figures. Its tables do not state R, so some cells were also run with four times as many random
 graphs. The standard deviation is that of the means of repetitions, as we read the paper; that of
-single folds is in the CSV file. The `seconds` there are of machines with other work on them, and
-no benchmark. "Within" means: above the paper, or below it by at most one of its standard
+single folds is in the CSV file. The `seconds` there were measured on busy machines and are
+not a benchmark. "Within" means: above the paper, or below it by at most one of its standard
 deviations (half a point where that is smaller).
 
 The paper gives no range of C and an absolute grid of gamma; its d is 4, 6 or 8, the same for all

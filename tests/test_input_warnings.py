@@ -89,3 +89,13 @@ def test_the_warning_points_to_the_caller():
     with pytest.warns(UserWarning, match="the graphs carry node attributes") as caught:
         gm.RandomGraphEmbedding(4).fit(graphs_with(attributes=1))
     assert caught[0].filename == __file__
+
+
+def test_the_warning_points_to_the_caller_of_what_scikit_learn_wraps():
+    graphs = [gm.Graph(2, [(0, 1)]), gm.Graph(0, [])]
+    for call in (gm.GraphSizes().fit_transform, gm.RandomGraphEmbedding(4).fit_transform):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call(graphs)
+        assert {one.filename for one in caught} <= {__file__}
+    assert caught

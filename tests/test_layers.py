@@ -270,6 +270,7 @@ ORDER = [
     "evaluation.methods.estimator",
     "evaluation.methods.kernel_grid",
     "evaluation.methods.paper",
+    "evaluation.methods.vectorizer",
     "evaluation.methods",
     "evaluation.table",
     "evaluation.target",

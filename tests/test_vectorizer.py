@@ -101,6 +101,7 @@ def test_signature_is_the_contract():
     }
 
 
+@pytest.mark.filterwarnings("ignore:all training graphs look the same")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_collection(kind):
     graphs = KINDS[kind]
@@ -234,6 +235,82 @@ def test_graphs_without_nodes_are_zeros(graphs):
         vectorizer().fit(empty)
 
 
+def test_equal_training_graphs_are_told():
+    path = gm.Graph(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
+    for graphs in ([path], [path] * 5):
+        with pytest.warns(UserWarning, match="all training graphs look the same to the m") as told:
+            vectors = vectorizer().fit_transform(graphs)
+        assert len(told) == 1 and np.abs(vectors).max() < 1e-9
+
+
+def test_views_to_which_training_graphs_are_equal_are_told():
+    ring = gm.Graph(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])
+    triangles = gm.Graph(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])
+    vectorizer().fit([ring, triangles])  # labels alone do not tell them apart, others do
+    labels = gm.RandomGraphEmbedding(2, node_embedding=None, wl_iterations=3)
+    views = [
+        ("labels", labels),
+        ("triangles", gm.RandomGraphEmbedding(2, node_embedding="structure")),
+    ]
+    with pytest.warns(UserWarning, match="look the same to the view labels, whose") as told:
+        vectorizer(views=views).fit([ring, triangles])
+    assert len(told) == 1
+    sized = [gm.Graph(n, []) for n in (3, 4)]
+    with pytest.warns(UserWarning, match="look the same to the view labels, whose"):
+        vectorizer(views=[views[0], ("sizes", gm.GraphSizes())]).fit(sized)
+
+
+DESCRIPTIONS = {
+    "bare": {"labels": "degrees refined 2 times, in shares"},
+    "labels": {
+        "labels": "node labels refined 3 times, in shares",
+        "counts": "node labels refined 3 times, counted",
+        "structure": "degrees, triangles, node labels; averaged over neighbours, 2 deep",
+        "shape": "eigenvectors of the normalised Laplacian",
+        "sizes": "numbers of nodes and edges",
+    },
+    "edge labels": {"counts": "node labels refined 3 times along edge labels, counted"},
+    "attributes": {
+        "attributes": "node attributes (ranks where tails are heavy), degrees; averaged over "
+        "neighbours, 1 deep",
+        "labels": "degrees refined 2 times, in shares",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", DESCRIPTIONS)
+def test_describe_says_what_views_see(kind, tmp_path):
+    from graphmover.views import View, described
+
+    model = vectorizer().fit(KINDS[kind])
+    found = model.describe()
+    assert dict(found) | DESCRIPTIONS[kind] == dict(found)
+    known = {name: described(View(name, view), KINDS[kind]) for name, view in model.views_}
+    assert dict(found) == known  # what `graphmover fit` prints
+    model.save(tmp_path / "m.npz")
+    assert gm.GraphVectorizer.load(tmp_path / "m.npz").describe() == found
+
+
+def test_describe_says_what_own_views_see(graphs):
+    def sizes(batch):
+        return [np.full((n, 1), n) for n in batch.node_counts]
+
+    views = [
+        *own_views(),
+        ("labels", gm.RandomGraphEmbedding(2, node_embedding=None)),
+        ("mine", gm.RandomGraphEmbedding(2, node_embedding=sizes, use_node_labels=False)),
+        ("both", gm.RandomGraphEmbedding(2, node_embedding=["laplacian", "degree"])),
+    ]
+    assert gm.GraphVectorizer(views=views, random_state=0).fit(graphs).describe() == [
+        ("laplacian", "eigenvectors of the normalised Laplacian; node labels"),
+        ("refined", "eigenvectors of the normalised Laplacian; node labels refined 2 times"),
+        ("sizes", "numbers of nodes and edges"),
+        ("labels", "node labels, in shares"),
+        ("mine", "points by sizes"),
+        ("both", "eigenvectors of the normalised Laplacian, degrees; node labels"),
+    ]
+
+
 def test_more_components_than_training_graphs():
     model = vectorizer(n_components=100).fit(collection(3, labels=2))
     widths = {name: len(getattr(view, "random_graphs_", "..")) for name, view in model.views_}
@@ -245,9 +322,7 @@ def test_what_the_graphs_to_transform_lack_is_named(graphs):
     kinds = KINDS
     with pytest.raises(ValueError, match="fitted with node labels, but not all of these graphs"):
         model.transform(kinds["attributes"])
-    message = (
-        "fitted with edge labels, but not all of these graphs .* as_graph_batch with edge_label"
-    )
+    message = r"fitted with edge labels, but .* pass it: as_graph_batch\(graphs, edge_label=...\)"
     with pytest.raises(ValueError, match=message):
         model.transform(collection(labels=3, attributes=2))
     model = vectorizer().fit(kinds["attributes"])
@@ -470,6 +545,7 @@ def test_a_loaded_model_is_the_saved_model(tmp_path, graphs, views):
         assert all(arrays[name].dtype != object for name in arrays.files)
 
 
+@pytest.mark.filterwarnings("ignore:all training graphs look the same")
 def test_a_function_as_node_embedding_cannot_be_saved(tmp_path):
     def zeros(batch):
         return [np.zeros((n, 1)) for n in batch.node_counts]
@@ -668,6 +744,7 @@ def test_linear_models_converge_on_mutag():
     heads_converge(real_dataset("MUTAG"))
 
 
+@pytest.mark.filterwarnings("ignore:all training graphs look the same")
 def test_points_of_another_dimension_are_refused(graphs):
     width = 2
 

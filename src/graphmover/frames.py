@@ -19,6 +19,10 @@ def with_index(rows: NDArray[np.float64], batch: GraphBatch, estimator: object) 
     """
     if batch.ids is None or _get_output_config("transform", estimator)["dense"] != "pandas":
         return rows
-    import pandas as pd
-
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError(
+            "set_output(transform=\"pandas\") needs pandas: pip install 'graphmover[pandas]'"
+        ) from None
     return pd.DataFrame(rows, index=pd.Index(batch.ids, name=ID), copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,29 @@ from graphmover.parameters import PARAMETERS
 Floats = NDArray[np.float64]
 
 
+#: In all warnings of such graphs.
+EMPTY = "have no nodes"
+
+
 def warn_about_empty_graphs(batch: GraphBatch) -> None:
     """Warn once if graphs have no nodes."""
     empty = np.flatnonzero(batch.node_counts == 0)
     if len(empty):
         warn(
-            f"{len(empty)} of {len(batch)} graphs have no nodes (the first is graph {empty[0]}): "
-            f"they are infinitely far from everything and embedded as zeros"
+            f"{len(empty)} of {len(batch)} graphs {EMPTY} (the first is graph {empty[0]}): they "
+            f"are infinitely far from everything and embedded as zeros"
+        )
+
+
+def warn_about_equal_graphs(views: Sequence[str] = ()) -> None:
+    """Warn that training graphs cannot be told apart: by these views, or by all."""
+    if views:
+        named = f"the view {views[0]}" if len(views) == 1 else f"the views {', '.join(views)}"
+        warn(f"all training graphs look the same to {named}, whose columns are zeros for them")
+    else:
+        warn(
+            "all training graphs look the same to the model, so all their vectors are zeros: fit "
+            "to graphs that differ"
         )
 
 
@@ -132,7 +148,8 @@ class UnknownLabels:
 def warn_about_zero_rows(n_empty: int) -> None:
     """Warn once, at the end of a long run, if graphs had no nodes."""
     if n_empty:
-        warn(f"{n_empty} graphs have no nodes and are embedded as zeros")
+        graphs = "graph has no nodes and is" if n_empty == 1 else "graphs have no nodes and are"
+        warn(f"{n_empty} {graphs} embedded as zeros")
 
 
 def warn_of_notes(notes: Iterable[str]) -> None:

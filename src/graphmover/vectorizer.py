@@ -19,12 +19,16 @@ from graphmover.embedding import RandomGraphEmbedding
 from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
+from graphmover.input_warnings import (
+    UnknownLabels,
+    warn_about_empty_graphs,
+    warn_about_equal_graphs,
+)
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedView, FittedViews
 from graphmover.parameters import require_allowed
 from graphmover.sizes import GraphSizes
-from graphmover.views import View, automatic_views
+from graphmover.views import View, automatic_views, described_after_fit
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +54,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         Number of random graphs of each view. A view of whole training graphs has no more than
         there are training graphs. With a list of views, each has its own number.
     views : "auto" or list of (name, transformer) or (name, transformer, weight)
-        "auto" looks at what the training graphs carry; `views_` tells what was chosen. A
+        "auto" looks at what the training graphs carry; `describe` tells what was chosen. A
         transformer is a `RandomGraphEmbedding` or `GraphSizes`. The weight, 1 unless given, is
         the length of the view's part of a vector relative to the others.
     device : {"cpu", "cuda", "auto"}
@@ -162,6 +166,30 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             dtype=object,
         )
 
+    def describe(self) -> list[tuple[str, str]]:
+        """Say in words what each view sees of graphs, also of a model that was loaded.
+
+        Returns
+        -------
+        list of (str, str)
+            The name of a view, and what it sees. Edge weights, where graphs have them, count in
+            averages over neighbours and in eigenvectors.
+
+        Examples
+        --------
+        >>> import graphmover as gm
+        >>> graphs = gm.make_graph_families(60, random_state=0).graphs
+        >>> for view, sees in gm.GraphVectorizer(16, random_state=0).fit(graphs).describe():
+        ...     print(f"{view}: {sees}")
+        labels: degrees refined 2 times, in shares
+        counts: degrees refined 2 times, counted
+        structure: degrees, triangles; averaged over neighbours, 2 deep
+        shape: eigenvectors of the normalised Laplacian
+        sizes: numbers of nodes and edges
+        """
+        check_is_fitted(self)
+        return [(name, described_after_fit(view)) for name, view in self.views_]
+
     def check_parameters(self) -> None:
         """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
         for name in ("n_components", *_SETTINGS):
@@ -201,10 +229,23 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         centres = rows.mean(axis=0) if used.all() else rows[used].mean(axis=0)
         rows -= centres
         rows[~used] = 0.0
-        scales = _scales(rows, int(used.sum()), widths, weights)
+        lengths = _lengths(rows, int(used.sum()), widths)
+        scales = _scales(lengths, widths, weights)
         rows *= scales
         self._set_fitted(fitted, centres, scales)
+        self._warn_about_equal_graphs(lengths)
         return rows
+
+    def _warn_about_equal_graphs(self, lengths: Sequence[float]) -> None:
+        """Warn if nothing is left of all views, of all but sizes, or of one of the user's own."""
+        embeddings = {n for n, view in self.views_ if isinstance(view, RandomGraphEmbedding)}
+        names = [name for name, _ in self.views_]
+        equal = [n for n, length in zip(names, lengths, strict=True) if not length]
+        useless = [name for name in equal if name in embeddings]
+        if len(equal) == len(names):
+            warn_about_equal_graphs()
+        elif useless and (len(useless) == len(embeddings) or not isinstance(self.views, str)):
+            warn_about_equal_graphs(useless)
 
     def _set_fitted(self, views: list[View], centres: Floats, scales: Floats) -> None:
         self.views_ = [(view.name, view.transformer) for view in views]
@@ -299,22 +340,24 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _scales(
-    centred: Floats, n_graphs: int, widths: Sequence[int], weights: Sequence[float]
-) -> Floats:
-    """Return the scales of all columns.
-
-    Columns of one view keep their ratio: their products are a kernel. Each view has its share of
-    the length of a vector; one in which all graphs are equal, up to rounding, has none.
-    """
+def _lengths(centred: Floats, n_graphs: int, widths: Sequence[int]) -> list[float]:
+    """Return the root mean square length of each view; 0 if all graphs are equal to it."""
     ends = np.cumsum(widths)
     parts = [centred[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
     lengths = [math.sqrt(np.einsum("ij,ij->", part, part) / n_graphs) for part in parts]
-    varied = [length >= 1e-9 for length in lengths]
-    together = math.hypot(*(w for w, is_varied in zip(weights, varied, strict=True) if is_varied))
+    return [length if length >= 1e-9 else 0.0 for length in lengths]  # less is rounding
+
+
+def _scales(lengths: Sequence[float], widths: Sequence[int], weights: Sequence[float]) -> Floats:
+    """Return the scales of all columns.
+
+    Columns of one view keep their ratio: their products are a kernel. Each view has its share of
+    the length of a vector; one in which all graphs are equal has none.
+    """
+    together = math.hypot(*(w for w, length in zip(weights, lengths, strict=True) if length))
     scales = [
-        np.full(width, _LENGTH * weight / together / length if is_varied else 1.0)
-        for width, weight, length, is_varied in zip(widths, weights, lengths, varied, strict=True)
+        np.full(width, _LENGTH * weight / together / length if length else 1.0)
+        for width, weight, length in zip(widths, weights, lengths, strict=True)
     ]
     return np.concatenate(scales)
 

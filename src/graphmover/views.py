@@ -7,7 +7,7 @@ by cross-validation; it never looks at a target.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import carries
 from graphmover.nodes.labels import label_codes, wl_labels
 from graphmover.nodes.masses import node_degrees
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import OF_ATTRIBUTES, named_blocks
 from graphmover.sizes import GraphSizes
 
@@ -124,31 +125,68 @@ def described(view: View, batch: GraphBatch) -> str:
     """Say what a view sees of graphs, such as "node labels refined 3 times, in shares"."""
     embedding = view.transformer
     if isinstance(embedding, GraphSizes):
-        return "numbers of nodes and edges"
-    # One label for all is refined to degrees first.
-    has_labels = batch.node_labels is not None
-    labels, times = "node labels" if has_labels else "degrees", embedding.wl_iterations
-    refined = f"{labels} refined {times if has_labels else times - 1} times"
-    if embedding.use_edge_labels and batch.edge_labels is not None:
-        refined += " along edge labels"
+        return _SIZES
+    recipe = NodeRecipe.of_parameters(embedding.get_params(deep=False))
+    recipe = recipe.decided_for(batch, can_carry_labels=embedding.sampling == "anchor")
+    return _seen(
+        embedding,
+        by_node_labels=bool(recipe.use_node_labels),
+        along_edge_labels=bool(recipe.use_edge_labels),
+        by_edge_weights=batch.edge_weights is not None,
+    )
+
+
+def described_after_fit(transformer: RandomGraphEmbedding | GraphSizes) -> str:
+    """Say what a fitted view sees of graphs; a model does not know if they had edge weights."""
+    if isinstance(transformer, GraphSizes):
+        return _SIZES
+    return _seen(
+        transformer,
+        by_node_labels=transformer.uses_node_labels_,
+        along_edge_labels=transformer.uses_edge_labels_,
+    )
+
+
+_SIZES = "numbers of nodes and edges"
+
+
+def _seen(
+    embedding: RandomGraphEmbedding,
+    *,
+    by_node_labels: bool,
+    along_edge_labels: bool,
+    by_edge_weights: bool = False,
+) -> str:
+    refined = _refined(embedding.wl_iterations, by_node_labels, along_edge_labels)
     if embedding.node_embedding is None:
         return f"{refined}, {'counted' if embedding.partial else 'in shares'}"
-    if embedding.node_embedding == "laplacian":
-        points = "eigenvectors of the normalised Laplacian"
-        compares_labels = embedding.use_node_labels is True or (
-            embedding.use_node_labels == "auto" and has_labels and embedding.sampling == "anchor"
-        )
-        return f"{points}; {refined}" if compares_labels else points
-    names = [_SEEN.get(name, name) for name, _ in named_blocks(embedding.node_embedding)]
-    seen = ", ".join(names)
+    points = _points(embedding.node_embedding)
     if embedding.smoothing:
-        by = "" if batch.edge_weights is None else " by edge weight"
-        seen += f"; averaged over neighbours{by}, {embedding.smoothing} deep"
-    return f"{seen}; {refined}" if embedding.wl_iterations else seen
+        by = " by edge weight" if by_edge_weights else ""
+        points += f"; averaged over neighbours{by}, {embedding.smoothing} deep"
+    return f"{points}; {refined}" if refined else points
+
+
+def _refined(times: int, by_node_labels: bool, along_edge_labels: bool) -> str:
+    """Name the labels that are compared; "" if there are none."""
+    if not by_node_labels and not times:
+        return ""
+    # One label for all is refined to degrees first.
+    labels, times = ("node labels", times) if by_node_labels else ("degrees", times - 1)
+    if times:
+        labels += " refined once" if times == 1 else f" refined {times} times"
+    return f"{labels} along edge labels" if along_edge_labels else labels
+
+
+def _points(node_embedding: Any) -> str:
+    if callable(node_embedding):
+        return f"points by {getattr(node_embedding, '__name__', repr(node_embedding))}"
+    return ", ".join(_SEEN.get(name, name) for name, _ in named_blocks(node_embedding))
 
 
 #: What the methods among node embeddings see.
 _SEEN = {
+    "laplacian": "eigenvectors of the normalised Laplacian",
     "attributes": "node attributes",
     "ranked-attributes": "node attributes (ranks where tails are heavy)",
     "labels": "node labels",

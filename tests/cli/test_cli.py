@@ -93,6 +93,8 @@ def test_demo(tmp_path):
     assert table["RGE(ASG), D_max = 20, d = 4, R = 32"] > 70
     assert table["GraphVectorizer + LogisticRegression"] > 2 * table["bag of nodes"]
     assert table["bag of nodes"] < 40
+    first, *_, last = table.values()
+    assert ("Why RGE(ASG) is ahead here: " in answer.stdout) == (last > first)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
@@ -389,8 +391,8 @@ def test_the_vectorizer_is_the_default(tu_folder, tmp_path):
 def test_help_says_which_options_select_the_papers_embedding():
     for command in ("embed", "fit"):
         shown = run(command, "--help", env={**os.environ, "COLUMNS": "200"}).stdout
-        assert "those of GraphVectorizer" in shown or "The model is a GraphVectorizer" in shown
-        assert "Any option of RandomGraphEmbedding selects that" in shown
+        assert "Uses GraphVectorizer and everything the graphs carry" in shown
+        assert "Any option listed under RandomGraphEmbedding switches to that class" in shown
         assert "1024; 256 with RandomGraphEmbedding" in shown
         general, paper = shown.split("RandomGraphEmbedding (any of these selects it)")
         assert "--device " in general and "--seed " in general

@@ -47,6 +47,7 @@ def test_one_bad_molecule_does_not_lose_the_run(molecules, tmp_path):
     assert skipped[0]["reason"] == "RDKit cannot read the SMILES 'C1CC'"
     answer = run("embed", "x.smi", "-o", "e.csv", "--errors", "empty", *SMALL, cwd=tmp_path)
     assert answer.returncode == 0
+    assert answer.stderr.count("no nodes") == 1
     rows = table(tmp_path / "e.csv")
     assert [row["id"] for row in rows][1:4] == ["broken", "ethane", "benzene"] and len(rows) == 6
     assert {float(value) for key, value in rows[1].items() if key != "id"} == {0.0}
@@ -117,7 +118,7 @@ def test_info_lists_what_a_source_carries(molecules, tmp_path):
     assert "\nnode labels       3; used by labels, counts, structure\n" in answer.stdout
     assert "\nedge labels       2; used by labels, counts\n" in answer.stdout
     assert "\ndirection         none\n" in answer.stdout
-    assert "RandomGraphEmbedding does not use edge labels: --node-embedding " in answer.stdout
+    assert "RandomGraphEmbedding: its default does not use edge labels; --node" in answer.stdout
     summary = json.loads(run("info", "x.smi", "--json", "--errors", "skip", cwd=tmp_path).stdout)
     assert (summary["graphs"], summary["ids"], summary["directed"]) == (4, 3, False)
     assert summary["used"]["edge labels"] == ["labels", "counts"]
@@ -126,11 +127,13 @@ def test_info_lists_what_a_source_carries(molecules, tmp_path):
     )
     (tmp_path / "x.jsonl").write_text(line)
     answer = run("info", "x.jsonl", cwd=tmp_path)
-    both_ways = "\ndirection         some edges go one way; they count both ways: --keep-direction"
-    assert both_ways in answer.stdout
+    ignored = "\ndirection         some edges are directed; direction is ignored: --keep-direction"
+    assert ignored in answer.stdout
+    assert "\ncomponents        1 in all; 1 per graph\n" in answer.stdout
     assert "warning" not in answer.stderr
     answer = run("info", "x.jsonl", "--keep-direction", cwd=tmp_path)
-    assert "\ndirection         some edges go one way; kept as edge labels\n" in answer.stdout
+    kept = "\ndirection         some edges are directed; direction is kept as edge labels\n"
+    assert kept in answer.stdout
 
 
 def test_directions_are_kept_on_request(tmp_path):

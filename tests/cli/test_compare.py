@@ -72,7 +72,7 @@ def test_a_table_a_picture_and_a_verdict_and_again_from_the_checkpoint(mutag, tm
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["MUTAG", "--methods", "WL"], 2, "'WL' is not one of GraphVectorizer, "),
+        (["MUTAG", "--methods", "WL"], 2, "'WL' is not one of 'GraphVectorizer', "),
         (["MUTAG", "--task", "guess"], 2, "'guess' is not one of auto, classification"),
         (["MUTAG", "--figure", "figure.txt"], 2, "figure.txt does not end in .pdf, .png, .svg"),
         (["MUTAG", "--folds", "1"], 2, "must be greater than or equal to 2"),

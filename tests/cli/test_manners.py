@@ -210,3 +210,12 @@ def waiting(batches, source, title):
 formats.with_progress = waiting
 main()
 """
+
+
+def test_help_in_plain_words(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    for arguments in ([], ["embed"]):
+        code, shown = run(*arguments, "-h")
+        assert code == 0 and shown.out.lstrip().startswith("Usage: graphmover")
+        assert "<bool>" not in shown.out and "default: (" not in shown.out
+    assert "Graphs in memory at a time. Default: 10000." in shown.out

@@ -47,7 +47,9 @@ def test_search_writes_what_the_library_finds(folder, tmp_path, ending):
     command = ["search", "library.index", "queries.smi", "-k", "3", "--errors", "skip"]
     answer = run(*command, "-o", str(output), cwd=folder)
     assert answer.returncode == 0, answer.stderr
-    assert re.search(r"4 queries x 3 neighbours -> .*; \d+\.\d % of pairs solved", answer.stderr)
+    assert re.search(
+        r"4 queries x 3 neighbours -> .*; distances computed for [\d.]+ % of pairs", answer.stderr
+    )
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet}
     hits = pd.read_json(output, lines=True) if ending == "jsonl" else read[ending](output)
     ids, distances, indices = expected(folder, 3)

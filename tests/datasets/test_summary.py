@@ -117,3 +117,11 @@ def test_directions_are_told_and_other_warnings_passed_on():
     labelled = gm.Graph(2, [(0, 1)], node_labels=["a", "b"])
     with pytest.warns(UserWarning, match="graph 1 has no node labels while others have"):
         assert summarise([labelled, nx.DiGraph([(0, 1)])]).directed
+
+
+def test_equally_frequent_classes_are_in_order():
+    graphs = gm.as_graph_batch([path(2)] * 7)
+    numbers = summarise(gm.Dataset("x", graphs, np.array([10, 3, 9, 3, 9, -1, 10])))
+    assert list(numbers.target["classes"]) == ["3", "9", "10", "-1"]
+    names = summarise(gm.Dataset("x", graphs, ["b", "c", "a", "c", "b", "7", "d"]))
+    assert list(names.target["classes"]) == ["b", "c", "7", "a", "d"]

@@ -151,7 +151,7 @@ def test_classes_may_be_integral_floats(data):
         ),
         ({"y": np.r_[np.arange(59) % 2, np.nan]}, r"y\[59\] is nan, expected a class"),
         ({"y": np.arange(60) % 2 * 1j}, "y has the type complex128"),
-        ({"y": np.zeros(60, int)}, "y has 1 classes"),
+        ({"y": np.zeros(60, int)}, "y has only one class, expected 2 or more"),
         ({"y": np.r_[np.zeros(59, int), 1]}, "class 0 alone has 2 graphs or more, and a training"),
         ({"y": np.arange(60)}, 'largest class, 0, has 1 graphs.*, or task="regression" if these'),
         ({"y": list("abcd") * 15, "n_folds": 20}, "class, a, has 15 .*: use fewer folds$"),
@@ -161,7 +161,7 @@ def test_classes_may_be_integral_floats(data):
         ({"y": [np.inf, *[0.0, 1.0] * 29, 1.0]}, r"y\[0\] is inf, expected a class"),
         ({"y": ["a", "b"] * 29 + [0, 1]}, "y has strings and numbers"),
         ({"y": ["a", "b"] * 29 + [b"a", b"b"]}, "y has strings and bytes"),
-        ({"y": None}, r"y is a NoneType of the shape \(\), expected \(60,\)"),
+        ({"y": None}, "y is None: give a class or value for each graph, or a Dataset"),
         ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
         ({"device": "gpu", "methods": ["majority class"]}, "device must be one of"),
         (
@@ -195,6 +195,42 @@ def test_bad_input_raises(data, options, message):
     arguments = {"y": data.target, **options}
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         evaluate(data.graphs, **arguments)
+
+
+@pytest.mark.parametrize("y", [[0.5, None, 1.5, np.nan], ["a", None, "b", pd.NA]])
+def test_missing_targets_are_named_with_a_remedy(y):
+    graphs = gm.as_graph_batch([gm.Graph(2, [(0, 1)])] * 4, ids=["p", "q", "r", "s"])
+    message = (
+        r"^y\[1\], of the graph with the id q, is None, expected a .*\. 2 of 4 graphs have no "
+        r"target: drop such rows from the source, or in Python select the others"
+    )
+    with pytest.raises(ValueError, match=message):
+        evaluate(graphs, y, n_folds=2)
+
+
+def test_a_data_set_has_its_own_target(data):
+    own = evaluate(data, methods=["majority class"], n_folds=3)
+    assert repr(own) == repr(evaluate(*data, ["majority class"], n_folds=3))
+    other = evaluate(data, data.target % 2, ["majority class"], n_folds=3)
+    assert repr(other) == "Evaluation(majority class: 50.0 %)"
+    with pytest.raises(ValueError, match="the data set none has no target: give y"):
+        evaluate(gm.Dataset("none", data.graphs))
+
+
+def test_the_default_is_that_of_the_command_line(data):
+    rows = evaluate(data, n_folds=2, n_components=[4, 8]).summary()
+    assert [row["method"] for row in rows] == [
+        "majority class",
+        "bag of nodes",
+        "GraphVectorizer + LogisticRegression, R = 4",
+        "GraphVectorizer + LogisticRegression, R = 8",
+    ]
+    [*_, last] = evaluate(data, n_folds=2, n_components=4).summary()
+    assert last["method"] == "GraphVectorizer + LogisticRegression"
+    assert last["mean"] == rows[2]["mean"]
+    values = data.graphs.node_counts / 7
+    [*_, last] = evaluate(data, values, n_folds=2, n_components=4).summary()
+    assert last["method"] == "GraphVectorizer + Ridge"
 
 
 def test_bad_methods_raise():

@@ -125,8 +125,8 @@ def test_scikit_learn_takes_data_sets(families):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=NAMES)
 def test_no_graphs_are_no_rows(families, estimator):
-    labelled = gm.as_graph_batch([gm.Graph(3, [(0, 1)], node_labels=list("abc"))] * 5)
-    for graphs in (families.graphs, labelled):
+    labelled = [gm.Graph(n, [(0, 1)], node_labels=list("abcde")[:n]) for n in (2, 3, 4, 5)]
+    for graphs in (families.graphs, gm.as_graph_batch(labelled)):
         fitted = clone(estimator).fit(graphs)
         n_columns = fitted.transform(graphs).shape[1]
         for none in ([], (), iter([]), graphs[:0], gm.Dataset("x", graphs)[:0]):

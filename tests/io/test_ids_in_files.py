@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 import tracemalloc
 
 import numpy as np
@@ -371,3 +372,11 @@ def test_pandas_output_has_ids_as_its_index(estimator):
     assert isinstance(
         clone(estimator).set_output(transform="default").fit_transform(named), np.ndarray
     )
+
+
+def test_pandas_output_names_the_extra_that_it_needs(monkeypatch):
+    graphs = gm.as_graph_batch([gm.Graph(2, [(0, 1)])], ids=["a"])
+    estimator = gm.GraphSizes().set_output(transform="pandas")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"needs pandas: pip install 'graphmover\[pandas\]'"):
+        estimator.transform(graphs)

@@ -60,7 +60,7 @@ def interrupted(data, after):
     raise OSError("the disk is gone")
 
 
-@pytest.mark.filterwarnings("ignore:1 graphs have no nodes")
+@pytest.mark.filterwarnings("ignore:1 graph has no nodes")
 @pytest.mark.parametrize("extension", EXTENSIONS)
 @pytest.mark.parametrize("batch_size", [None, 7])
 def test_every_format_holds_the_same_numbers(
@@ -75,12 +75,12 @@ def test_every_format_holds_the_same_numbers(
 
 
 def test_graphs_without_nodes_give_one_warning(data, model, tmp_path):
-    with pytest.warns(UserWarning, match="1 graphs have no nodes") as caught:
+    with pytest.warns(UserWarning, match="1 graph has no nodes") as caught:
         model.transform_to(data, tmp_path / "z.npy", batch_size=10)
     assert len(caught) == 1
 
 
-@pytest.mark.filterwarnings("ignore:1 graphs have no nodes")
+@pytest.mark.filterwarnings("ignore:1 graph has no nodes")
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_an_interrupted_run_is_resumed(data, model, tmp_path, extension):
     graphs = data.graphs

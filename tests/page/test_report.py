@@ -182,6 +182,7 @@ def test_what_is_missing_is_said(tmp_path):
     assert "No predictions were asked for" in "".join(page.text)
 
 
+@pytest.mark.filterwarnings("ignore:all training graphs look the same")
 def test_odd_collections(tmp_path):
     lonely, empty = gm.Graph(1, []), gm.Graph(0, [])
     large = gm.Graph(300, [(i, i + 1) for i in range(299)])
@@ -281,3 +282,12 @@ def test_the_largest_page_is_below_thirty_megabytes():
     ids = n_graphs * (sections.ID_CHARACTERS + 4)
     places = 3 * 4 * n_graphs * 4 / 3
     assert len(text) + library + ids + places < 30e6
+
+
+def test_an_unknown_argument_is_named(tmp_path):
+    for wrong, meant in (("components", "n_components"), ("targets_column", "target_column")):
+        message = rf"report\(\) got an unexpected argument '{wrong}': did you mean {meant}\?"
+        with pytest.raises(TypeError, match=message):
+            gm.report([gm.Graph(2, [(0, 1)])], tmp_path / "x.html", **{wrong: 8})
+    with pytest.raises(TypeError, match=r"report\(\) got an unexpected argument 'xyz'$"):
+        gm.report([gm.Graph(2, [(0, 1)])], tmp_path / "x.html", xyz=8)

@@ -28,7 +28,7 @@ def test_what_graphs_lack_is_said():
     graphs, _ = stars_and_cycles()
     assert RIVALS["V-OA"].misfit(graphs) == "needs node labels"
     assert RIVALS["WWL+attributes"].misfit(graphs) == "needs node attributes"
-    assert RIVALS["ECFP"].misfit(graphs) == "needs molecules"
+    assert RIVALS["ECFP"].misfit(graphs) == "needs SMILES"
     assert RIVALS["GIN"].misfit(graphs, regression=True) == "predicts classes, not values"
     assert RIVALS["WL-ST"].misfit(graphs) is None
     assert RIVALS["ECFP"].misfit(gm.as_graph_batch(["CCO", "CC"])) is None
@@ -93,7 +93,7 @@ def test_large_collections_leave_out_what_takes_long():
 
 
 def test_unknown_names_list_the_known_ones():
-    with pytest.raises(ValueError, match=r"a method must be one of GraphVectorizer, .*got 'WL'"):
+    with pytest.raises(ValueError, match=r"a method must be one of 'GraphVectorizer', .*got 'WL'"):
         known_rivals(["WL"])
 
 

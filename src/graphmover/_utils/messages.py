@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 logger = logging.getLogger("graphmover")
 
@@ -55,11 +56,17 @@ def tell(message: str, *values: object, shown: bool) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that points to the first caller outside the package."""
+    """Issue a warning that points to the first caller outside the package and scikit-learn."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and _is_internal(frame):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def _is_internal(frame: FrameType) -> bool:
+    """Tell code of the package, and of scikit-learn, which wraps methods of estimators."""
+    module = str(frame.f_globals.get("__name__", ""))
+    return frame.f_code.co_filename.startswith(_PACKAGE) or module.startswith("sklearn.")
 
 
 @contextmanager

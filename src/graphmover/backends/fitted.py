@@ -94,13 +94,13 @@ class DistancesToRandomGraphs:
         labels = self.recipe.use_node_labels or "labels" in blocks
         attributes = not blocks.isdisjoint(OF_ATTRIBUTES)
         edges = self.recipe.use_edge_labels
-        along_edges = "edge_label, or with keep_direction=True if they are directions"
+        along_edges = "edge_label=...), or with keep_direction=True if they are directions"
         for what, argument, is_used, values, size in (
-            ("node labels", "node_label", labels, batch.node_labels, batch.n_nodes),
+            ("node labels", "node_label=...)", labels, batch.node_labels, batch.n_nodes),
             ("edge labels", along_edges, edges, batch.edge_labels, len(batch.indices)),
             (
                 "node attributes",
-                "node_attributes",
+                "node_attributes=...)",
                 attributes,
                 batch.node_attributes,
                 batch.n_nodes,
@@ -109,8 +109,8 @@ class DistancesToRandomGraphs:
             if is_used and values is None and size:
                 raise ValueError(
                     f"the model was fitted with {what}, but not all of these graphs have them: "
-                    f"give them to all graphs (graphs of Python that name them otherwise: "
-                    f"as_graph_batch with {argument}), or fit to graphs without them"
+                    f"add them to all graphs (if they have another name, pass it: "
+                    f"as_graph_batch(graphs, {argument}), or fit to graphs without them"
                 )
 
     def of_nodes(

@@ -15,7 +15,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from graphmover._utils.messages import logger
 from graphmover.cli.command import with_common_options
@@ -37,18 +37,39 @@ from graphmover.cli.words import UsageError, in_words_of_options, usage_message
 _FAILED, _WRONG_USE = 1, 2
 _INTERRUPTED = 130  # what shells expect after Ctrl-C
 
-app = typer.Typer(
-    pretty_exceptions_enable=False,
-    help="Random Graph Embeddings: turn collections of graphs into vectors.",
-)
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        """See `_in_plain_words`."""
+        return [_in_plain_words(one) for one in super().get_params(ctx)]
 
 
 class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        """See `_in_plain_words`."""
+        return [_in_plain_words(one) for one in super().get_params(ctx)]
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Say SOURCE where Typer says {SOURCE}."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
+def _in_plain_words(parameter: Any) -> Any:
+    """Leave out what Typer adds to its help: the type of a flag, brackets around a default."""
+    if getattr(parameter, "is_flag", False):
+        parameter.metavar = ""
+    if isinstance(parameter.show_default, str):
+        parameter.help = f"{parameter.help} Default: {parameter.show_default}."
+        parameter.show_default = False
+    return parameter
+
+
+app = typer.Typer(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    help="Random Graph Embeddings: turn collections of graphs into vectors.",
+)
 for command in (
     demo,
     embed,

@@ -29,7 +29,11 @@ def compare(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only methods in time linear in the graphs; 5 folds.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Only methods whose time grows linearly with the number of graphs; 5 folds.",
+        ),
     ] = False,
     task: Annotated[str, typer.Option(help="classification, regression or auto.")] = "auto",
     folds: Annotated[
@@ -58,14 +62,15 @@ def compare(
     """
     from graphmover.datasets import read_graphs
     from graphmover.evaluation.target import TASKS
-    from graphmover.rivals.catalogue import RIVALS
+    from graphmover.rivals.catalogue import RIVALS, quoted_names
     from graphmover.rivals.compare import compare as compare_methods
     from graphmover.rivals.compare import draw
 
     for name in methods or []:
         if name not in RIVALS:
-            known = ", ".join(RIVALS)
-            raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--methods")
+            raise typer.BadParameter(
+                f"{name!r} is not one of {quoted_names()}", param_hint="--methods"
+            )
     if task not in TASKS:
         known = ", ".join(TASKS)
         raise typer.BadParameter(f"{task!r} is not one of {known}", param_hint="--task")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,8 +91,8 @@ def embed(
 ) -> Result:
     """Turn a collection of graphs into a matrix, one row per graph.
 
-    Vectors are those of GraphVectorizer, by all that the graphs carry.
-    Any option of RandomGraphEmbedding selects that: the paper's variants.
+    Uses GraphVectorizer and everything the graphs carry.
+    Any option listed under RandomGraphEmbedding switches to that class.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
@@ -141,6 +142,7 @@ def _embed_here(
 ) -> Result:
     """Embed in this process, into one file."""
     from graphmover._utils.files import require_new, require_other_file, require_writable
+    from graphmover.input_warnings import EMPTY
     from graphmover.io.output import finisher_of
     from graphmover.io.reading import ReadingOptions
 
@@ -157,7 +159,9 @@ def _embed_here(
     options, rows = reading, None
     if not any(hasattr(embedding, name) for name in ("random_graphs_", "views_")):
         unlisted: deque[object] = deque(maxlen=0)  # listed as they are read for the output
-        fitted = fit_to(embedding, source, fit_graphs, model, {**reading, "skipped": unlisted})
+        with warnings.catch_warnings():  # their rows in the output have a warning of their own
+            warnings.filterwarnings("ignore", message=f".* graphs {EMPTY}")
+            fitted = fit_to(embedding, source, fit_graphs, model, {**reading, "skipped": unlisted})
         rows = fitted.rows  # a small source has its distances computed only once
         if rows is not None and reading["errors"] == "raise":  # and is read only once
             graphs = fitted.sample

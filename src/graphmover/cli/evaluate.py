@@ -19,12 +19,12 @@ from graphmover.cli.tables import print_scores
 from graphmover.parameters import PARAMETERS
 
 if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
-
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.vectorizer import GraphVectorizer
 
 _VECTORIZER = "vectorizer"
+
+_CLASSIFIER = "classifier: linear SVM, unless the method's name says otherwise"
 
 #: Of the paper's methods; the vectorizer has a default of its own.
 _COMPONENTS = int(str(PARAMETERS["n_components"].default))
@@ -81,9 +81,9 @@ def evaluate(
 ) -> Result:
     """Cross-validate how well the vectors predict the classes, or values, of a collection.
 
-    Vectors are those of GraphVectorizer, with logistic or ridge regression.
-    Any option of RandomGraphEmbedding selects that, with an SVM or ridge regression
-    whose strength is chosen on the training set.
+    Uses GraphVectorizer and everything the graphs carry, with logistic or ridge regression.
+    Any option listed under RandomGraphEmbedding switches to that class, with an SVM or ridge
+    regression whose strength is chosen on the training set.
 
     In every fold random graphs are drawn from the training set, and all choices are made on it.
     --json has every choice of every fold.
@@ -93,6 +93,7 @@ def evaluate(
     from graphmover.evaluation import paper_methods
     from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES
     from graphmover.evaluation.methods.random_graph_embedding import named_after_parameters
+    from graphmover.evaluation.methods.vectorizer import vectorizer_pipelines
     from graphmover.evaluation.metrics import METRIC_NAMES
     from graphmover.evaluation.target import TASKS, encoded_target
     from graphmover.vectorizer import GraphVectorizer
@@ -112,13 +113,14 @@ def evaluate(
     data = read_graphs(source, **reading)
     if data.target is None:
         raise ValueError(NO_TARGET.format(data.name))
-    target = encoded_target(data.target, len(data.graphs), folds, task)
+    target = encoded_target(data.target, len(data), folds, task, ids=data.ids)
     regression = not len(target.classes)
     baselines = REGRESSION_BASELINES if regression else BASELINES
     n_jobs = embedding.n_jobs
     methods: list[Any] = list(method or [_VECTORIZER])
     if isinstance(embedding, GraphVectorizer):  # as it is with --method
-        pipelines = _pipelines(embedding, sorted(set(components or [])), regression=regression)
+        numbers = sorted(set(components or []))
+        pipelines = vectorizer_pipelines(embedding, numbers, regression=regression)
         methods = [m for one in methods for m in (pipelines if one == _VECTORIZER else [one])]
     else:
         methods = [named_after_parameters(embedding, data.graphs, parsed_grid(grid or []))]
@@ -139,33 +141,10 @@ def evaluate(
     )
 
     def show() -> None:
-        machine = "ridge regression" if regression else "SVM unless a method names its model"
+        machine = "ridge regression" if regression else _CLASSIFIER
         protocol = f"{machine}, {repeats} x {folds}-fold cross-validation"
         print(f"{data}; {protocol}; +- is the standard deviation")
         print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
         print_scores(result.summary())
 
     return Result({"summary": result.summary(), "folds": result.folds}, show)
-
-
-def _pipelines(
-    vectorizer: GraphVectorizer, components: list[int], *, regression: bool
-) -> list[Pipeline | tuple[str, Pipeline]]:
-    """Return the model that the documentation starts with, for each number of random graphs.
-
-    Folds run in threads, so it does not.
-    """
-    from sklearn.base import clone
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.pipeline import make_pipeline
-
-    head = Ridge() if regression else LogisticRegression(max_iter=1000)
-    pipeline = make_pipeline(vectorizer.set_params(n_jobs=None, verbose=False), head)
-    if len(components) < 2:
-        return [pipeline]
-    name = f"GraphVectorizer + {type(head).__name__}"
-    several = []
-    for number in components:
-        one = clone(pipeline).set_params(graphvectorizer__n_components=number)
-        several.append((f"{name}, R = {number}", one))
-    return several

@@ -34,8 +34,8 @@ def fit(
 ) -> Result:
     """Fit to a collection of graphs, save the model, and show what was fitted.
 
-    The model is a GraphVectorizer, by all that the graphs carry.
-    Any option of RandomGraphEmbedding selects that: the paper's variants.
+    Uses GraphVectorizer and everything the graphs carry.
+    Any option listed under RandomGraphEmbedding switches to that class.
     """
     from graphmover._utils.files import require_new
 

@@ -53,7 +53,7 @@ def index(
     """Index a collection of graphs for `graphmover search`.
 
     Graphs are compared by what they carry: attributes, labels, or coordinates.
-    Any option of RandomGraphEmbedding selects that: the paper's variants.
+    Any option listed under RandomGraphEmbedding switches to that class.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
 

@@ -47,7 +47,10 @@ def _print(summary: Summary) -> None:
         print(f"  {name:<15} {sees}")
     if summary.unused_by_default:
         unused, blocks = ", ".join(summary.unused_by_default), embedding_of(summary.used)
-        print(f"RandomGraphEmbedding does not use {unused}: --node-embedding {blocks} does")
+        print(
+            f"(only if you choose RandomGraphEmbedding: its default does not use {unused}; "
+            f"--node-embedding {blocks} does)"
+        )
     print_histogram("nodes per graph", summary.node_histogram)
     print_histogram("degrees", summary.degree_histogram)
 
@@ -56,8 +59,8 @@ def _direction(summary: Summary) -> str:
     if not summary.directed:
         return "none"
     if summary.keeps_direction:
-        return "some edges go one way; kept as edge labels"
-    return "some edges go one way; they count both ways: --keep-direction keeps it as edge labels"
+        return "some edges are directed; direction is kept as edge labels"
+    return "some edges are directed; direction is ignored: --keep-direction keeps it as edge labels"
 
 
 def _used(amount: int | bool, what: str, summary: Summary) -> str:
@@ -93,6 +96,7 @@ def _others(names: list[str]) -> str:
 
 
 def _words(spread: Spread) -> str:
-    return f"{spread.total:,} in all; {spread.least:,} to {spread.most:,} a graph, mean " + (
-        f"{spread.mean:.1f}"
-    )
+    if spread.least == spread.most:
+        return f"{spread.total:,} in all; {spread.least:,} per graph"
+    ends = f"{spread.least:,} to {spread.most:,}"
+    return f"{spread.total:,} in all; {ends} per graph, mean {spread.mean:.1f}"

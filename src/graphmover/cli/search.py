@@ -118,7 +118,7 @@ def search(
     where = output if is_file else "standard output"
     share = 100 * n_solved / n_pairs if n_pairs else 0.0
     logger.info(
-        "%s x %s -> %s; %.1f %% of pairs solved",
+        "%s x %s -> %s; distances computed for %.3g %% of pairs",
         counted(n_queries, "query", "queries"),
         counted(wanted, "neighbour"),
         where,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -206,10 +207,17 @@ def _summarised(batches: Iterator[Dataset], source: Any) -> Summary:
     summary.node_labels, summary.edge_labels = len(node_labels), len(edge_labels)
     summary.node_histogram, summary.degree_histogram = _ranges(sizes), _ranges(degrees)
     if classes:
-        summary.target = {"classes": dict(classes.most_common())}
+        summary.target = {"classes": dict(sorted(classes.items(), key=_by_count_and_name))}
     elif sum(map(len, values)):
         summary.target = _spread_of(np.concatenate(values))
     return summary
+
+
+def _by_count_and_name(class_and_count: tuple[str, int]) -> tuple[int, float, str]:
+    """Sort the most frequent first, and equally frequent ones by number or name."""
+    name, count = class_and_count
+    is_number = name.lstrip("-").isdecimal()
+    return -count, float(name) if is_number else math.inf, name
 
 
 def _distinct(labels: NDArray[Any] | None) -> set[int]:

@@ -25,6 +25,7 @@ from graphmover.evaluation.methods.kernel_grid import KernelGrid
 from graphmover.evaluation.methods.paper import paper_methods
 from graphmover.evaluation.methods.precomputed import PrecomputedKernels
 from graphmover.evaluation.methods.random_graph_embedding import Method
+from graphmover.evaluation.methods.vectorizer import vectorizer_pipelines
 from graphmover.evaluation.methods.vertex_histogram import vertex_histograms
 from graphmover.evaluation.metrics import CLASSIFICATION_METRICS, REGRESSION_METRICS
 from graphmover.evaluation.paired import PairedDifference, paired_difference
@@ -35,6 +36,7 @@ from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.input_warnings import warn_of_notes
 from graphmover.io.streaming import Content
+from graphmover.vectorizer import GraphVectorizer
 
 __all__ = [
     "EMDKernel",
@@ -55,15 +57,18 @@ __all__ = [
 
 SELECTIONS = ("ridge", "svm")
 
+#: How many random graphs the paper's methods have, unless told.
+_COMPONENTS = 256
+
 
 def evaluate(
     graphs: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     methods: Iterable[Any] | None = None,
     *,
     task: str = "auto",
     metrics: str | Iterable[str] | None = None,
-    n_components: int | Sequence[int] = 256,
+    n_components: int | Sequence[int] | None = None,
     n_folds: int = 10,
     n_repeats: int = 1,
     selection: str = "ridge",
@@ -84,12 +89,13 @@ def evaluate(
 
     Parameters
     ----------
-    graphs : GraphBatch or anything `as_graph_batch` takes
+    graphs : Dataset, GraphBatch or anything `as_graph_batch` takes
     y : array-like of shape (len(graphs),)
-        A class, or a value, for each graph. A class with fewer graphs than folds is in as many
-        test folds as it has graphs, with a warning.
+        A class, or a value, for each graph; a `Dataset` has its own. A class with fewer graphs
+        than folds is in as many test folds as it has graphs, with a warning.
     methods : iterable, optional
-        Any of those below; by default both baselines and "RGE(ASG)".
+        Any of those below; by default, as in ``graphmover evaluate``, both baselines and a
+        `GraphVectorizer` with ``LogisticRegression(max_iter=1000)`` or ``Ridge()``.
 
         - a name: "majority class", or "mean value" of regression, "bag of nodes" (vertex
           histograms) or one of `paper_methods`;
@@ -109,9 +115,10 @@ def evaluate(
         classes the mean of one-vs-rest), or "r2", "mae" and "rmse" (by default all three). Folds
         of an older checkpoint that lack one are scored again. Choices on the training set are
         made by accuracy, or by squared error.
-    n_components : int or sequence of int
-        Numbers of random graphs; each gets its own rows, and the smaller ones use the first
-        columns of the largest. A `RandomGraphEmbedding` has its own number.
+    n_components : int or sequence of int, optional
+        Numbers of random graphs, by default 256; each gets its own rows, and the smaller ones
+        use the first columns of the largest. A `RandomGraphEmbedding` has its own number. Where
+        ``methods`` are not given, the numbers of the `GraphVectorizer`, by default 1024.
     n_folds, n_repeats : int
         Folds, stratified by class, and repetitions with other shuffles.
     selection : {"ridge", "svm"}
@@ -139,9 +146,9 @@ def evaluate(
     --------
     >>> import graphmover as gm
     >>> from graphmover.evaluation import evaluate
-    >>> graphs, families = gm.make_graph_families(60, random_state=0, return_X_y=True)
+    >>> data = gm.make_graph_families(60, random_state=0)
     >>> embedding = gm.RandomGraphEmbedding(32)
-    >>> result = evaluate(graphs, families, ["majority class", embedding], n_folds=3)
+    >>> result = evaluate(data, methods=["majority class", embedding], n_folds=3)
     >>> [row["method"] for row in result.summary()]
     ['majority class', 'RGE(ASG), D_max = 20, d = 4']
 
@@ -151,7 +158,7 @@ def evaluate(
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> pipeline = make_pipeline(embedding, StandardScaler(), LogisticRegression())
-    >>> result = evaluate(graphs, families, [("logistic", pipeline)], n_folds=3)
+    >>> result = evaluate(data.graphs, data.target, [("logistic", pipeline)], n_folds=3)
     >>> [row["method"] for row in result.summary()]
     ['logistic']
     """
@@ -161,12 +168,16 @@ def evaluate(
     require_integer("random_state", random_state, least=0)
     if selection not in SELECTIONS:
         raise ValueError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
-    target, classes, notes = encoded_target(y, len(batch), n_folds, task)
+    target, classes, notes = encoded_target(
+        _target_of(graphs) if y is None else y, len(batch), n_folds, task, ids=batch.ids
+    )
     regression = not len(classes)
     wanted = _wanted_metrics(metrics, regression=regression)
-    numbers = _ascending(n_components)
+    numbers = _ascending(_COMPONENTS if n_components is None else n_components)
     if methods is None:
-        methods = (*(REGRESSION_BASELINES if regression else BASELINES), "RGE(ASG)")
+        own = [] if n_components is None else numbers
+        pipelines = vectorizer_pipelines(GraphVectorizer(device=device), own, regression=regression)
+        methods = [*(REGRESSION_BASELINES if regression else BASELINES), *pipelines]
     if isinstance(methods, str) or not isinstance(methods, Iterable):
         raise TypeError(f"methods is {methods!r}, expected a list of methods: [{methods!r}]")
     chosen = [as_method(method, batch, regression=regression) for method in methods]
@@ -194,6 +205,15 @@ def evaluate(
     )
     rows = [row for method in chosen for row in _rows(method, problem, finished, progress)]
     return Evaluation(rows, wanted, notes)
+
+
+def _target_of(graphs: Any) -> ArrayLike:
+    """Return the target of a data set."""
+    if not isinstance(graphs, Dataset):
+        raise ValueError("y is None: give a class or value for each graph, or a Dataset with them")
+    if graphs.target is None:
+        raise ValueError(f"the data set {graphs.name} has no target: give y, one for each graph")
+    return graphs.target
 
 
 def _rows(

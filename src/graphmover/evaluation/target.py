@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +26,14 @@ class Target(NamedTuple):
     notes: tuple[str, ...] = ()  # of classes that are too rare for the folds
 
 
-def encoded_target(y: ArrayLike, n_graphs: int, n_folds: int, task: str = "auto") -> Target:
+def encoded_target(
+    y: ArrayLike,
+    n_graphs: int,
+    n_folds: int,
+    task: str = "auto",
+    *,
+    ids: NDArray[Any] | None = None,
+) -> Target:
     """Return the target of an evaluation.
 
     Parameters
@@ -31,6 +41,8 @@ def encoded_target(y: ArrayLike, n_graphs: int, n_folds: int, task: str = "auto"
     task : {"auto", "classification", "regression"}
         "auto" decides as scikit-learn's ``type_of_target``: numbers that are not all integral
         are values, everything else is a class.
+    ids : ndarray, optional
+        Of the graphs, for error messages.
 
     Raises
     ------
@@ -54,13 +66,40 @@ def encoded_target(y: ArrayLike, n_graphs: int, n_folds: int, task: str = "auto"
     if task == "auto":
         fractional = any(_is_number(value) and not _is_class(value) for value in listed)
         task = "regression" if fractional else "classification"
-    return _values(listed, n_folds) if task == "regression" else _classes(listed, n_folds)
+    if task == "regression":
+        _require(_is_number, "a finite number for each graph", listed, ids)
+        return _values(listed, n_folds)
+    _require(_is_class, "a class for each graph, a string or an integer", listed, ids)
+    return _classes(listed, n_folds)
+
+
+def _require(
+    is_fit: Callable[[Any], bool], expected: str, listed: list[Any], ids: NDArray[Any] | None
+) -> None:
+    """Raise ValueError that names the first value that is not fit, and its graph."""
+    place = next((place for place, value in enumerate(listed) if not is_fit(value)), None)
+    if place is None:
+        return
+    known = None if ids is None else ids[place]
+    graph = "" if known is None else f", of the graph with the id {str(known)[:80]},"
+    raise ValueError(
+        f"y[{place}]{graph} is {listed[place]}, expected {expected}{_remedy(listed, place)}"
+    )
+
+
+def _remedy(listed: list[Any], place: int) -> str:
+    """Say what to do about targets that are missing, if that is what is wrong."""
+    if not _is_missing(listed[place]):
+        return ""
+    n_missing = sum(map(_is_missing, listed))
+    have = "has" if n_missing == 1 else "have"
+    return (
+        f". {n_missing} of {len(listed)} graphs {have} no target: drop such rows from the source, "
+        f"or in Python select the others by a mask, graphs[known] and y[known]"
+    )
 
 
 def _values(listed: list[Any], n_folds: int) -> Target:
-    for place, value in enumerate(listed):
-        if not _is_number(value):
-            raise ValueError(f"y[{place}] is {value}, expected a finite number for each graph")
     if len(listed) < 2 * n_folds:
         raise ValueError(
             f"y has {len(listed)} values, expected {2 * n_folds} or more with n_folds={n_folds}: "
@@ -73,11 +112,6 @@ def _values(listed: list[Any], n_folds: int) -> Target:
 
 
 def _classes(listed: list[Any], n_folds: int) -> Target:
-    for place, value in enumerate(listed):
-        if not _is_class(value):
-            raise ValueError(
-                f"y[{place}] is {value}, expected a class for each graph, a string or an integer"
-            )
     kinds = {_kind(value) for value in listed}
     if len(kinds) > 1:
         found = " and ".join(sorted(kinds, reverse=True))
@@ -90,7 +124,8 @@ def _classes(listed: list[Any], n_folds: int) -> Target:
         places = {value: place for place, value in enumerate(classes)}
         target = np.array([places[value] for value in listed], np.int64)
     if len(classes) < 2:
-        raise ValueError(f"y has {len(classes)} classes, expected 2 or more")
+        found = "only one class" if len(classes) else "no classes"
+        raise ValueError(f"y has {found}, expected 2 or more")
     counts = np.bincount(target)
     largest = str(classes[counts.argmax()])[:80]
     remedy = "" if kinds != {"numbers"} else ', or task="regression" if these are values'
@@ -126,6 +161,11 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "strings"
     return "bytes" if isinstance(value, bytes) else "numbers"
+
+
+def _is_missing(value: Any) -> bool:
+    is_nan = isinstance(value, Real) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _is_class(value: Any) -> bool:

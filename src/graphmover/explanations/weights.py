@@ -81,7 +81,7 @@ class AnchorWeights:
         return [column.name for column in self._columns]
 
     def to_frame(self, n: int | None = None) -> Any:
-        """Return a ``pandas.DataFrame``: for each class the anchors that speak for it, best first.
+        """Return a ``pandas.DataFrame``: for each class the anchors that favour it, best first.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ _NOTHING = NodeEmbeddings(np.zeros((0, 1)), [], [0])
 
 
 def explain_weights(model: Any, training_graphs: Any = None) -> AnchorWeights:
-    """Name the random graphs that speak for each class in a linear model over vectors.
+    """Name the random graphs that favour each class in a linear model over vectors.
 
     Parameters
     ----------

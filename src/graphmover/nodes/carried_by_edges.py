@@ -61,7 +61,7 @@ def edge_columns(
 
 def _lacking(what: str) -> ValueError:
     return ValueError(
-        f'node_embedding has "edges", but not all graphs have {what}: give them to all graphs, '
+        f'node_embedding has "edges", but not all graphs have {what}: add them to all graphs, '
         f"or leave it out"
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -9,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_writable
 from graphmover.datasets.summary import summarise
+from graphmover.io.formats import read_graphs
 from graphmover.page import charts
 from graphmover.page.content import Steps, Work, content_of
 from graphmover.page.sections import page_of
@@ -98,6 +101,7 @@ def report(
     >>> made.n_graphs
     60
     """
+    _require_known(reading)
     _check(path, n_components, n_neighbors, n_folds, map, max_graphs, random_state)
     charts.bokeh_library()  # says at once if it is missing
     require_writable(path)
@@ -114,6 +118,16 @@ def report(
         with replacing(path) as file:
             file.write(text.encode())
     return Made(Path(path), len(data.dataset), len(text.encode()), steps.seconds)
+
+
+def _require_known(reading: dict[str, Any]) -> None:
+    """Raise TypeError that names an argument that neither `report` nor `read_graphs` has."""
+    known = [*inspect.signature(report).parameters, *inspect.signature(read_graphs).parameters]
+    for name in reading:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            meant = f": did you mean {close[0]}?" if close else ""
+            raise TypeError(f"report() got an unexpected argument {name!r}{meant}")
 
 
 def require_page_name(path: str | os.PathLike[str]) -> None:

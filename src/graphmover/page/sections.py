@@ -108,10 +108,10 @@ def _anchor_words(data: Data, content: Content) -> str:
     if content.anchors is None:
         return note(data.no_target)
     words = (
-        '<p class="muted">A column of the vectors says how close graphs are to one random graph, '
-        "which is drawn from a graph of this page. A linear model over all graphs weighs columns. "
-        "Shown are the random graphs that speak most for a class, their nodes in orange, with the "
-        "weight times the standard deviation of the column.</p>"
+        '<p class="muted">Each column measures closeness to one random graph, drawn from these '
+        "graphs. A linear model over all graphs gives each a weight; shown are those that favour "
+        "a class most, their nodes in orange, with their weight times the standard deviation of "
+        "their column.</p>"
     )
     return words + '<div id="anchors"></div>'
 

@@ -34,7 +34,7 @@ def read_data(source: Any, y: Any, max_graphs: int, seed: int, reading: dict[str
     if dataset.target is None:
         return Data(dataset, n_all, None, "The graphs have no target, so nothing is predicted.")
     try:
-        target = encoded_target(_named(dataset), len(dataset), 2)
+        target = encoded_target(_named(dataset), len(dataset), 2, ids=dataset.ids)
     except ValueError as error:
         return Data(dataset, n_all, None, f"Nothing is predicted: {error}.")
     return Data(dataset, n_all, target, "")

@@ -29,7 +29,7 @@ from graphmover.rivals.weisfeiler_lehman import (
 )
 from graphmover.vectorizer import GraphVectorizer
 
-Carried = Literal["node labels", "node attributes", "molecules"]
+Carried = Literal["node labels", "node attributes", "SMILES"]
 
 #: What all must beat; of values it is the mean.
 _NO_METHOD = "majority class"
@@ -107,7 +107,7 @@ class Rival:
 _CARRIED: dict[str, Callable[[GraphBatch], bool]] = {
     "node labels": lambda graphs: graphs.node_labels is not None,
     "node attributes": lambda graphs: graphs.node_attributes is not None,
-    "molecules": fingerprints.are_molecules,
+    "SMILES": fingerprints.are_molecules,
 }
 
 
@@ -305,7 +305,7 @@ _OF_LIBRARIES: list[Rival] = [
         "features",
         "Rogers and Hahn 2010",
         "RDKit",
-        needs=("molecules",),
+        needs=("SMILES",),
         library=("rdkit",),
     ),
     Rival(
@@ -411,11 +411,16 @@ _OF_LIBRARIES: list[Rival] = [
 RIVALS: dict[str, Rival] = {rival.name: rival for rival in (*_OURS, *_OF_LIBRARIES)}
 
 
+def quoted_names() -> str:
+    """Return the names of all methods; some have commas."""
+    return ", ".join(map(repr, RIVALS))
+
+
 def known_rivals(names: Iterable[str]) -> list[Rival]:
     """Return the rivals of these names."""
     found = []
     for name in names:
         if name not in RIVALS:
-            raise ValueError(f"a method must be one of {', '.join(RIVALS)}, got {name!r}")
+            raise ValueError(f"a method must be one of {quoted_names()}, got {name!r}")
         found.append(RIVALS[name])
     return found

@@ -109,7 +109,7 @@ def compare(
     methods : sequence of str, optional
         Names of `RIVALS`; by default those that fit the data.
     quick : bool
-        Only methods in time linear in the graphs.
+        Only methods whose time grows linearly with the number of graphs.
     task, n_folds, n_repeats, random_state, n_jobs, progress
         See `evaluate`.
     checkpoint : path, optional
@@ -122,9 +122,9 @@ def compare(
     >>> graphs = gm.make_graph_families(12, random_state=0).graphs
     >>> _, left_out = chosen_methods(graphs, None, quick=False, regression=False)
     >>> left_out["ECFP"]
-    'needs molecules'
+    'needs SMILES'
     """
-    target, classes, _ = encoded_target(y, len(graphs), n_folds, task)
+    target, classes, _ = encoded_target(y, len(graphs), n_folds, task, ids=graphs.ids)
     regression = not len(classes)
     rivals, left_out = chosen_methods(graphs, methods, quick=quick, regression=regression)
     if not rivals:
