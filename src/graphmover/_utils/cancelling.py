@@ -12,12 +12,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 Result = TypeVar("Result")
+
+#: Windows hears Ctrl-C only between two waits of the main thread, which take so many seconds there.
+_LONGEST_WAIT: float | None = None if os.name == "posix" else 0.2
 
 _local = threading.local()
 _uninterruptible: list[int] = []  # the threads that do such work
@@ -45,6 +48,16 @@ def end_if_cancelled() -> None:
         raise Cancelled
 
 
+def completed(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
+    """Yield futures as they are done; Ctrl-C is heard meanwhile."""
+    waiting = set(futures)
+    while waiting:
+        with suppress(TimeoutError):
+            for future in as_completed(waiting, _LONGEST_WAIT):
+                waiting.remove(future)
+                yield future
+
+
 def interruptibly(work: Callable[[], Result]) -> Result:
     """Call a function, in another thread if this is the main one."""
     if threading.current_thread() is not threading.main_thread():
@@ -57,7 +70,8 @@ def interruptibly(work: Callable[[], Result]) -> Result:
 
     pool = ThreadPoolExecutor(1)
     try:
-        return pool.submit(cancellable).result()
+        [done] = completed([pool.submit(cancellable)])
+        return done.result()
     except BaseException:
         cancelled.set()
         raise
