@@ -1,12 +1,16 @@
 """What Windows and macOS lack is not needed: simulated, since tests run on Linux."""
 
+import os
 import subprocess
 import sys
 import types
 
 import pytest
+from commands import run
 
+import graphmover as gm
 from graphmover._utils import files
+from graphmover.cli.standard_input import named_in
 
 #: Imports every module with what Windows has, and works with files there. Libraries are loaded
 #: before, in the world as it is, and so is graphmover, which loads them; then it is loaded again.
@@ -171,3 +175,21 @@ def test_windows_waits_until_others_have_closed_a_file(system, monkeypatch):
     monkeypatch.setattr(files, "PATIENCE", 0.0)
     with pytest.raises(PermissionError):
         files.put_in_place("new", "old")
+
+
+def test_the_folder_of_standard_input_may_have_spaces(monkeypatch):
+    folder = os.path.join("Users", "Jane Doe", "Temp")
+    monkeypatch.setattr("tempfile.tempdir", folder)
+    path = os.path.join(folder, "graphmover-x1", "standard-input.jsonl")
+    assert named_in(f"{path}, line 1: no").startswith("standard input, line 1: no (it was read")
+
+
+@pytest.mark.slow
+def test_what_standard_output_cannot_encode_is_escaped(tmp_path):
+    graphs = [gm.Graph(2, [(0, 1)]), gm.Graph(3, [(0, 1), (1, 2)])]
+    path = tmp_path / "x.jsonl"
+    gm.write_graphs(gm.as_graph_batch(graphs, ids=["\u03b1", "\u00e4"]), path)
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}  # as on many a Windows
+    answer = run("info", path, env=environment, text=False)
+    assert answer.returncode == 0, answer.stderr
+    assert b"\\u03b1" in answer.stdout and "\u00e4".encode("cp1252") in answer.stdout
