@@ -126,7 +126,7 @@ def update_csv(
     for row in rows:
         text = {name: "" if value is None else str(value) for name, value in row.items()}
         old[tuple(text[name] for name in key)] = text
-    with open(path, "w", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(old[name] for name in sorted(old, key=_numbers_by_size))
@@ -140,7 +140,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     """Return the rows of a file, none if there is no such file."""
     if not path.exists():
         return []
-    with open(path, newline="") as file:
+    with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

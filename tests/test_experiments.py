@@ -41,7 +41,7 @@ def results(tmp_path_factory):
 
 
 def rows(results, name):
-    with open(results / f"{name}.csv", newline="") as file:
+    with open(results / f"{name}.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -19,7 +19,7 @@ def test_all_lists_exactly_what_there_is():
 
 
 def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(gm.__file__).read_text())
+    tree = ast.parse(Path(gm.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {alias.name for node in block.body for alias in node.names}
     assert seen == set(gm.__all__)

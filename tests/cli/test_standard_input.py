@@ -80,7 +80,7 @@ def test_bad_use(families):
     ],
 )
 def test_errors_call_standard_input_by_its_name(arguments, given, message, monkeypatch, caplog):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
     monkeypatch.setattr("sys.argv", ["graphmover", "info", "-", *arguments])
     monkeypatch.setattr("warnings.showwarning", None)
     with pytest.raises(SystemExit):

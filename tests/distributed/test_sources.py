@@ -74,7 +74,7 @@ def test_bad_molecules_are_listed_with_their_lines(molecules, tmp_path, errors):
     (tmp_path / "a.smi").write_text("\n".join(lines))
     written = compared(molecules, tmp_path / "a.smi", tmp_path, errors=errors)
     assert written.n_skipped == 6
-    with open(tmp_path / "z" / "_skipped.csv", newline="") as file:
+    with open(tmp_path / "z" / "_skipped.csv", encoding="utf-8", newline="") as file:
         listed = list(csv.DictReader(file))
     assert [row["position"] for row in listed] == ["1", "6", "7", "8", "9", "20"]
     with pytest.raises(ValueError, match=r"a\.smi, line 1: RDKit cannot read"):

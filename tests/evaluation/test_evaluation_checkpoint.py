@@ -37,7 +37,7 @@ def test_a_killed_evaluation_resumes(labelled, data, tmp_path, seen):
     process.kill()
     process.join()
     kept = path.read_text().splitlines(keepends=True)
-    with open(path, "a") as file:
+    with open(path, "a", encoding="utf-8") as file:
         file.write('{"key": "RF')  # what a kill may leave of a line
     _evaluate_slowly(labelled, data.target, path)
     finished = path.read_text().splitlines(keepends=True)

@@ -145,19 +145,19 @@ def test_a_rival_without_a_metric_is_named(data):
 def test_folds_of_an_older_checkpoint_are_scored_again_for_a_metric_they_lack(tmp_path):
     data = gm.load_dataset("MUTAG")
     path = Path(shutil.copy(RESULTS / "MUTAG.checkpoint", tmp_path))
-    before = path.read_text()
+    before = path.read_text(encoding="utf-8")
     options = {"n_components": 256, "checkpoint": path}
     chosen = ["majority class", "bag of nodes"]
     old = evaluate(data.graphs, data.target, chosen, **options)
-    assert path.read_text() == before
+    assert path.read_text(encoding="utf-8") == before
     new = evaluate(data.graphs, data.target, chosen, metrics=ALL, **options)
-    added = path.read_text().removeprefix(before).splitlines()
+    added = path.read_text(encoding="utf-8").removeprefix(before).splitlines()
     assert len(added) == 20
     for one, other in zip(old.folds, new.folds, strict=True):
         assert {**one, "seconds": 0} == {name: other[name] for name in one} | {"seconds": 0}
     again = evaluate(data.graphs, data.target, chosen, metrics=ALL, **options)
     assert again.folds == new.folds
-    assert len(path.read_text().removeprefix(before).splitlines()) == 20
+    assert len(path.read_text(encoding="utf-8").removeprefix(before).splitlines()) == 20
 
 
 # Rare classes.

@@ -56,7 +56,7 @@ def _through_standard_input(content, ending):
 
     arguments = ["graphmover", "info", "-", "--format", ending, "-q", "--json"]
     with (
-        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(content))),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")),
         patch.object(sys, "stdout", io.StringIO()),
         patch.object(sys, "stderr", io.StringIO()) as shown,
         patch.object(sys, "argv", arguments),

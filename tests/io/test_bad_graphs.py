@@ -349,7 +349,7 @@ def test_a_file_that_comes_with_rdkit_is_read_but_for_what_rdkit_rejects(tmp_pat
         gm.read_graphs(file)
     skipped = []
     data = gm.read_graphs(file, errors="skip", skipped=skipped)
-    n_lines = sum(bool(line.strip()) for line in file.read_text().splitlines())
+    n_lines = sum(bool(line.strip()) for line in file.read_text(encoding="utf-8").splitlines())
     assert 0 < len(skipped) < 50 and len(data) + len(skipped) == n_lines
     assert len(data.ids) == len(data)
 

@@ -61,6 +61,7 @@ def test_feather_beside_matrices():
 
 
 def test_heat_traces_are_sums_over_eigenvalues():
+    pytest.importorskip("netlsd")
     [row] = NetLSD(n_times=5, normalization="none").fit_transform([cycle(5)])
     values = 1 - np.cos(2 * np.pi * np.arange(5) / 5)
     assert np.allclose(row, np.exp(-np.outer(np.logspace(-2, 2, 5), values)).sum(axis=1))
@@ -123,6 +124,7 @@ def test_wwl_without_labels_starts_from_degrees():
 
 
 def test_graph2vec_gives_each_graph_its_own_row():
+    pytest.importorskip("gensim")
     graphs = gm.make_graph_families(18, random_state=0).graphs
     model = Graph2Vec(8, epochs=3, random_state=1).fit(graphs)
     rows = model.transform(graphs)
@@ -132,6 +134,7 @@ def test_graph2vec_gives_each_graph_its_own_row():
 
 
 def test_deep_graph_kernels_are_sums_of_unit_vectors():
+    pytest.importorskip("gensim")
     graphs = gm.make_graph_families(18, random_state=0).graphs
     model = DeepGraphKernel(8, iterations=0, epochs=1, random_state=1).fit(graphs)
     assert np.allclose(np.linalg.norm(model.vectors_, axis=1), 1)
@@ -159,6 +162,7 @@ def test_what_is_no_molecule_is_refused():
 
 
 def test_a_template_has_no_distance_to_itself():
+    pytest.importorskip("ot")
     graphs = [star(4), star(5), star(7)]  # POT finds a local optimum, here the only one
     rows = TemplateDistances(3, random_state=0).fit_transform(graphs)
     assert np.allclose(rows.diagonal(), 0, atol=1e-6)
@@ -166,6 +170,7 @@ def test_a_template_has_no_distance_to_itself():
 
 
 def test_templates_are_spread_over_classes():
+    pytest.importorskip("ot")
     graphs = [path(n) for n in range(2, 12)]
     model = TemplateDistances(4, random_state=0).fit(graphs, ["a"] * 8 + ["b"] * 2)
     assert (model.templates_.node_counts >= 10).sum() == 2

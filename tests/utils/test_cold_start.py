@@ -96,3 +96,33 @@ def test_ctrl_c_ends_a_compilation_at_once(tmp_path, delay):
     assert time.monotonic() - sent < 3.0  # well below one second on an idle machine
     assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in err
+
+
+#: Ctrl-C comes during a compilation, whose thread then calls `exec` while the process ends.
+ENDED_MEANWHILE = """
+import os, signal, time
+from graphmover._utils.cancelling import interruptibly, uninterruptible
+
+def work():
+    with uninterruptible():
+        time.sleep(0.5)  # the main thread waits
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        exec("pass")
+
+try:
+    interruptibly(work)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    raise
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_is_the_reason_of_the_end_whatever_threads_do_meanwhile(tmp_path):
+    process = start(ENDED_MEANWHILE, tmp_path)
+    _, err = process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in err

@@ -3,6 +3,8 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -157,18 +159,29 @@ def test_chunks_start_after_the_fork(expected):
     assert compute() == expected
 
 
-def test_threads_that_fork_do_not_wait_for_each_other(expected):
-    together = threading.Barrier(2)
+#: In a process of its own: filelock, which Ray imports, forbids a fork while another waits.
+FORK_AT_ONCE = """
+import sys, threading, time
+sys.path = {path}
+from test_fork import compute, fork, for_each_chunk, in_child, np
 
-    def fork_in_chunk(_):
-        together.wait(20)
-        found.append(in_child(compute))
+def fork_in_chunk(_):
+    together.wait(20)
+    found.append(in_child(compute))
 
-    found = []
-    start = time.perf_counter()
-    for_each_chunk(fork_in_chunk, np.ones(2, np.int64), most=1, n_jobs=2)
-    assert time.perf_counter() - start < fork.PATIENCE
-    assert found == [expected] * 2
+fork.PATIENCE = 20.0
+expected, found, together = compute(), [], threading.Barrier(2)
+start = time.perf_counter()
+for_each_chunk(fork_in_chunk, np.ones(2, np.int64), most=1, n_jobs=2)
+assert time.perf_counter() - start < fork.PATIENCE
+assert found == [expected] * 2
+"""
+
+
+def test_threads_that_fork_do_not_wait_for_each_other():
+    script = FORK_AT_ONCE.format(path=sys.path)
+    done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
 
 
 def test_inner_chunks_do_not_wait_for_a_fork(expected):

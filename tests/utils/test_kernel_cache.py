@@ -131,6 +131,7 @@ def test_a_private_temporary_folder_is_the_last_resort(tmp_path, no_folder, temp
     assert again(7) == 21 and not again.stats.cache_misses
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs the permissions of POSIX")
 @pytest.mark.parametrize("flaw", ["writable", "link", "file", "loose parent", "no parent"])
 def test_a_temporary_folder_of_others_is_not_used(tmp_path, no_folder, temporary, reported, flaw):
     folder = private_folder()

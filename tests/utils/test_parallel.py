@@ -1,6 +1,7 @@
 """Chunks in threads: what happens to them after an error or Ctrl-C."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -68,6 +69,25 @@ def test_an_error_releases_memory_too(in_another_thread):
         else:
             call()
     assert released.wait(10)
+
+
+def test_chunks_that_take_longer_than_a_wait_are_waited_for(monkeypatch):
+    monkeypatch.setattr("graphmover._utils.cancelling._LONGEST_WAIT", 0.01)  # as on Windows
+    done = []
+
+    def work_on(rows):
+        time.sleep(0.05)
+        done.append(rows.start)
+
+    for_each_chunk(work_on, np.ones(5, int), most=1, n_jobs=2)
+    assert sorted(done) == list(range(5))
+
+    def fail(rows):
+        time.sleep(0.05)
+        raise TimeoutError(f"chunk {rows.start}")
+
+    with pytest.raises(TimeoutError, match="chunk 0"):
+        for_each_chunk(fail, np.ones(5, int), most=1, n_jobs=1)
 
 
 def test_nothing_is_released_without_an_error():

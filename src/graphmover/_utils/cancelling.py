@@ -12,15 +12,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
+#: Windows hears Ctrl-C only between two waits of the main thread, which take so many seconds there.
+_LONGEST_WAIT: float | None = None if os.name == "posix" else 0.2
+
 _local = threading.local()
 _uninterruptible: list[int] = []  # the threads that do such work
+_MARK = "_came_during_uninterruptible_work"  # an attribute of a KeyboardInterrupt
 
 
 class Cancelled(BaseException):
@@ -45,6 +49,22 @@ def end_if_cancelled() -> None:
         raise Cancelled
 
 
+def completed(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
+    """Yield futures as they are done; Ctrl-C is heard meanwhile."""
+    waiting = set(futures)
+    while waiting:
+        try:
+            for future in as_completed(waiting, _LONGEST_WAIT):
+                waiting.remove(future)
+                yield future
+        except TimeoutError:
+            pass
+        except KeyboardInterrupt as error:
+            if _uninterruptible:
+                setattr(error, _MARK, True)
+            raise
+
+
 def interruptibly(work: Callable[[], Result]) -> Result:
     """Call a function, in another thread if this is the main one."""
     if threading.current_thread() is not threading.main_thread():
@@ -57,7 +77,8 @@ def interruptibly(work: Callable[[], Result]) -> Result:
 
     pool = ThreadPoolExecutor(1)
     try:
-        return pool.submit(cancellable).result()
+        [done] = completed([pool.submit(cancellable)])
+        return done.result()
     except BaseException:
         cancelled.set()
         raise
@@ -77,9 +98,15 @@ def uninterruptible() -> Iterator[None]:
 
 
 def _leave_at_once() -> None:
-    """End the process the way Python does after Ctrl-C, before it waits for threads."""
-    is_interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt
-    if not (_uninterruptible and is_interrupted) or hasattr(sys, "ps1"):
+    """End the process the way Python does after Ctrl-C, before it waits for threads.
+
+    Also if the work has ended meanwhile: a thread that calls `exec`, as Numba does, after Ctrl-C
+    has ended the main one makes Python forget why, and end with another exit code.
+    """
+    error = getattr(sys, "last_value", None)
+    if not isinstance(error, KeyboardInterrupt) or hasattr(sys, "ps1"):
+        return
+    if not _uninterruptible and not hasattr(error, _MARK):
         return
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

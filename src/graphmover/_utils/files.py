@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -16,6 +17,11 @@ from graphmover._utils.locks import NO_FOLLOW, is_at, try_lock
 
 #: A full disk, a full quota, a file too large: errors of writing, which name no file.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+#: Windows renames no file that another process has open, as virus scanners have new ones for a
+#: moment. So many seconds are given to them.
+PATIENCE = 2.0
+_POLL = 0.05
 
 _draft_numbers = count()
 
@@ -71,12 +77,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
             if os.name == "posix":  # while it is locked, no other process takes it for stale
-                os.replace(draft, target)
+                put_in_place(draft, target)
         if os.name != "posix":  # Windows renames closed files only
-            os.replace(draft, target)
+            put_in_place(draft, target)
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+def put_in_place(
+    draft: str | Path,
+    target: str | Path,
+    *,
+    folder: int | None = None,
+    target_folder: int | None = None,
+) -> None:
+    """Rename a file, in place of another if there is one; open folders may hold them."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            os.replace(draft, target, src_dir_fd=folder, dst_dir_fd=target_folder)
+            return
+        except PermissionError:
+            if os.name == "posix" or time.monotonic() > end:
+                raise
+        time.sleep(_POLL)
 
 
 def remove_stale_drafts(target: Path) -> None:
@@ -111,12 +136,18 @@ def _draft_of(target: Path) -> Path:
 
 
 def _open_draft(target: Path) -> IO[bytes]:
-    """Open a new file beside ``target``, locked as long as it is open."""
+    """Open a new file beside ``target`` that nobody removes as long as it is open.
+
+    It is locked, but not on Windows, which removes no open file, and where nobody else, nor even
+    this process, can read what is locked.
+    """
     while True:
         try:
             file = open(_draft_of(target), "xb")  # noqa: SIM115 - closed by the caller
         except FileExistsError:
             continue
+        if os.name != "posix":
+            return file
         try:
             is_ours = try_lock(file.fileno()) and is_at(file.fileno(), Path(file.name))
         except OSError:  # a file system without locks
@@ -129,7 +160,7 @@ def _open_draft(target: Path) -> IO[bytes]:
 def _is_running(process: int) -> bool:
     """Return whether another process of this number runs here."""
     if process == os.getpid() or os.name != "posix":
-        return False  # this process locks its drafts, and Windows removes no open file
+        return False  # this process has its drafts open: they are locked, or cannot be removed
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -61,8 +61,13 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # Numba has no types
             return super().compile(sig)
         return interruptibly(lambda: self._compile_alone(sig))
 
+    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+        """Do what a call needs whose types are new; the first one also initialises Numba."""
+        with uninterruptible():
+            return super()._compile_for_args(*arguments, **named)
+
     def _compile_alone(self, sig: Any) -> Any:
-        with self._cache.compiling(sig, self.targetctx.codegen()):
+        with uninterruptible(), self._cache.compiling(sig, self.targetctx.codegen()):
             return super().compile(sig)
 
     def is_stored(self, sig: Any) -> bool:
@@ -104,7 +109,7 @@ class _WholeCompiler(Compiler):  # type: ignore[misc] # Numba has no types
         codegen = self.state.targetctx.codegen()
         self.state.library = _Whole(codegen, self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()
-        with uninterruptible(), _without_garbage_collection(), _only_parts(codegen):
+        with _without_garbage_collection(), _only_parts(codegen):
             result = super()._compile_core()
         for environment in result._find_referenced_environments():
             codegen.set_env(environment.env_name, environment)

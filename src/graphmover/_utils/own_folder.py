@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from graphmover._utils.files import naming_file
+from graphmover._utils.files import naming_file, put_in_place
 from graphmover._utils.growing_file import write_all
 from graphmover._utils.locks import NO_FOLLOW
 
@@ -95,11 +95,11 @@ class OwnFolder:
                     file.truncate(0)
                     write_all(file, content)
                     os.fsync(file.fileno())
-                os.replace(
+                put_in_place(
                     self._at(draft),
                     self._at(name),
-                    src_dir_fd=self._descriptor,
-                    dst_dir_fd=self._descriptor,
+                    folder=self._descriptor,
+                    target_folder=self._descriptor,
                 )
         except BaseException:
             with suppress(OSError):
@@ -109,7 +109,7 @@ class OwnFolder:
     def move(self, name: str, target: Path) -> None:
         """Move a file out of the folder, in place of ``target``."""
         with naming_file(target):
-            os.replace(self._at(name), target, src_dir_fd=self._descriptor)
+            put_in_place(self._at(name), target, folder=self._descriptor)
 
     def unlink(self, name: str) -> None:
         """Remove a file if there is one."""

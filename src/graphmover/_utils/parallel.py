@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ import threadpoolctl
 from joblib import cpu_count
 from numpy.typing import NDArray
 
-from graphmover._utils.cancelling import ending_with
+from graphmover._utils.cancelling import completed, ending_with
 from graphmover._utils.checks import is_integer
 from graphmover._utils.fork import call_in_child, computing, hold_while_forking, is_computing
 from graphmover._utils.progress import Progress, progress_bar
@@ -89,7 +89,7 @@ def for_each_chunk(
         try:
             for rows in chunks(work, most):
                 started[pool.submit(process_in_pool, rows)] = rows
-            for future in as_completed(started):
+            for future in completed(started):
                 if future.exception() is not None:
                     _raise_first(started)
                 rows = started[future]

@@ -93,6 +93,7 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     if not debug:
         warnings.showwarning = _show_warning  # type: ignore[assignment]
+    _print_anything()
     try:
         code = app(arguments or ["--help"], prog_name="graphmover", standalone_mode=False)
     except BrokenPipeError:  # the reader of our output has had enough
@@ -113,6 +114,17 @@ def main() -> None:
         sys.stderr.flush()
         os._exit(_INTERRUPTED)
     sys.exit(code)
+
+
+def _print_anything() -> None:
+    """Escape what standard output cannot encode, as standard error does.
+
+    On Windows, output that is redirected has an encoding of a few languages only.
+    """
+    from io import TextIOWrapper
+
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _complain(message: str) -> None:

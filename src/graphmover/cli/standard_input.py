@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 
 STANDARD_INPUT = "-"
 _DEFAULT = "jsonl"
-_FILE = "standard-input"
+_FOLDER, _FILE = "graphmover-", "standard-input"
 
 
 def known_format(ending: str | None) -> str | None:
@@ -28,7 +29,10 @@ def known_format(ending: str | None) -> str | None:
 
 def named_in(message: str) -> str:
     """Call standard input by its name in a message, and say how it was read."""
-    named, n_found = re.subn(rf"\S*{_FILE}\.(\w+)", "standard input", message)
+    from tempfile import gettempdir
+
+    folder = re.escape(os.path.join(gettempdir(), _FOLDER))  # its name may have spaces
+    named, n_found = re.subn(rf"({folder})?\S*{_FILE}\.\w+", "standard input", message)
     if not n_found:
         return message
     ending = re.search(rf"{_FILE}\.(\w+)", message)
@@ -51,7 +55,8 @@ def as_file(context: typer.Context, source: str) -> str:
     from shutil import copyfileobj
     from tempfile import TemporaryDirectory
 
-    folder = context.with_resource(TemporaryDirectory(prefix="graphmover-"))
+    # After an error the file may still be open, and Windows removes no open file.
+    folder = context.with_resource(TemporaryDirectory(prefix=_FOLDER, ignore_cleanup_errors=True))
     path = Path(folder) / f"{_FILE}.{ending or _DEFAULT}"
     with path.open("wb") as file:
         copyfileobj(sys.stdin.buffer, file)

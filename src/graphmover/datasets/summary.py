@@ -39,7 +39,8 @@ class Spread:
         """Add further values."""
         if not len(values):
             return
-        self.least = int(min(values.min(), self.least)) if n_before else int(values.min())
+        least = int(values.min())
+        self.least = min(least, self.least) if n_before else least
         self.most = max(self.most, int(values.max()))
         self.total += int(values.sum())
         self.mean = self.total / (n_before + len(values))

@@ -66,7 +66,8 @@ class Place:
         else:
             path = Path(self.name).expanduser()
             self.name = os.path.abspath(path)  # the same on every worker, whatever its folder is
-            self.system, self.path = _fs().LocalFileSystem(), self.name
+            # With "/" on Windows, too, as paths of other file systems have it.
+            self.system, self.path = _fs().LocalFileSystem(), Path(self.name).as_posix()
         self.is_local = self.system.type_name == "local"
 
     def __str__(self) -> str:
@@ -91,7 +92,7 @@ class Place:
         """
         fs = _fs()
         if self.is_local and is_pattern(Path(self.path)):
-            found = [str(path) for path in files_of(Path(self.path))]
+            found = [path.as_posix() for path in files_of(Path(self.path))]
             return [(path, os.path.getsize(path)) for path in found], False
         if _MAGIC.search(self.path) and not self.is_local:
             return sorted(self._matching(), key=lambda file: by_number(file[0])), False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphmover._utils.files import require_writable
+from graphmover._utils.files import replacing, require_writable
 
 _FORMAT = 2
 
@@ -85,13 +85,9 @@ class Checkpoint:
                 return
             *lines, _ = self._path.read_text(encoding="utf-8").split("\n")
             records = [(key, result) for key, result in self._records(lines) if not obsolete(key)]
-            new = self._path.with_name(self._path.name + ".new")
-            with open(new, "w", encoding="utf-8", newline="\n") as file:
-                file.write(self._header)
-                file.writelines(_line(key, result) for key, result in records)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(new, self._path)
+            with replacing(self._path) as file:
+                file.write(self._header.encode())
+                file.writelines(_line(key, result).encode() for key, result in records)
 
     def add(self, key: str, result: Any) -> None:
         """Keep a result; it is on disk when this returns."""

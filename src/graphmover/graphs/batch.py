@@ -323,8 +323,10 @@ class GraphBatch:
         """Weights beside ``indices``: ones where the batch has none of its own."""
         return np.ones(len(self.indices)) if self.edge_weights is None else self.edge_weights
 
-    @overload
-    def __getitem__(self, key: int | np.integer[Any]) -> Graph: ...
+    @overload  # ArrayLike includes integers, too, which mypy sees with some versions of NumPy
+    def __getitem__(  # type: ignore[overload-overlap, unused-ignore]
+        self, key: int | np.integer[Any]
+    ) -> Graph: ...
 
     @overload
     def __getitem__(self, key: slice | ArrayLike | tuple[Any, Any]) -> GraphBatch: ...

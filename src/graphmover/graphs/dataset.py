@@ -95,8 +95,10 @@ class Dataset:
         """Yield the graphs and the target, for ``graphs, target = data``."""
         return iter((self.graphs, self.target))
 
-    @overload
-    def __getitem__(self, key: int | np.integer[Any]) -> tuple[Graph, Any]: ...
+    @overload  # ArrayLike includes integers, too, which mypy sees with some versions of NumPy
+    def __getitem__(  # type: ignore[overload-overlap, unused-ignore]
+        self, key: int | np.integer[Any]
+    ) -> tuple[Graph, Any]: ...
 
     @overload
     def __getitem__(self, key: slice | ArrayLike | tuple[Any, Any]) -> Dataset: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +21,9 @@ from graphmover._utils.checks import require_integer
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
 from graphmover.distributed.running import Done
 
+#: Windows waits for no more than 63 pipes at once.
+_MOST_WORKERS = 60 if sys.platform == "win32" else sys.maxsize
+
 #: Workers are given so long to end by themselves, in seconds.
 _PATIENCE = 5.0
 
@@ -30,13 +34,13 @@ class Processes:
     Parameters
     ----------
     workers : int, optional
-        How many; by default one for each core that this process may use.
+        How many, on Windows at most 60; by default one for each core that this process may use.
     """
 
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None:
             require_integer("workers", workers, least=1)
-        self._n_workers = workers or cpu_count()
+        self._n_workers = min(workers or cpu_count(), _MOST_WORKERS)
 
     def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
         """Yield units as they are committed, in any order."""
