@@ -81,8 +81,8 @@ CARRIED |= {"Letter-high": ("node attributes",)}
 RIVALS = """[Rivals](rivals.md) on the same folds, each with its choices made on the training set.
 "Behind" is how much less accurate a method is than `GraphVectorizer`, paired over the folds that
 both have, with the standard error of Nadeau and Bengio (2003); negative: it is better. The
-accuracy of `GraphVectorizer` on these folds stands beside it: it is of the `GraphVectorizer` of the
-time when the row was measured, and one repetition differs from the ten of the section before.
+accuracy of `GraphVectorizer` on these folds stands beside it: one repetition differs from the ten
+of the section before.
 Seconds are processor seconds of fitting nine tenths of the graphs, and of applying the method to
 the rest; MB is the memory of that process, of which Python and its libraries take about 250. One
 repetition is a first look: on sets of a few hundred graphs its standard error is two to four
