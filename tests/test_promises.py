@@ -192,7 +192,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
         (np.array([[0.0, -1.0], [-1.0, 0.0]]), "-1"),
         (np.array([[0, np.nan], [np.nan, 0]]), "nan"),
         (np.zeros((2, 3)), "(2, 3)"),
-        (None, "NoneType"),
+        (None, "got None"),
         (b"C", "bytes"),
     ],
     ids=["negative weight", "weight nan", "not square", "None", "bytes"],

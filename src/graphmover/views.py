@@ -33,7 +33,7 @@ _DEPTH, _GAMMA = 3, "scale"
 _DEPTH_IF_RECURRING, _GAMMA_IF_RECURRING = 4, "2*scale"
 
 #: Neighbourhoods recur if this share of the nodes has a label, refined so often, that a node of
-#: another graph has, too: in molecules 0.9 or more, in small proteins 0.55, in large ones 0.01.
+#: another graph has, too: in molecules 0.83 or more, in small proteins 0.55, in large ones 0.01.
 _RECURRING_SHARE = 0.75
 _RECURRING_DEPTH = 2
 

@@ -633,7 +633,7 @@ BAD_GRAPHS = {
     ),
     "nested list": ([[0, 1], [1, 0]], TypeError, "numpy.array"),
     "batch": (as_graph_batch(path()), TypeError, "GraphBatch.concatenate"),
-    "None": (None, TypeError, "got None, which RDKit returns"),
+    "None": (None, TypeError, "got None, expected a graph: RDKit returns"),
     "number": (3, TypeError, "type int"),
     "numpy number": (np.float64(3), TypeError, "type float64"),
     "dict": ({0: 1}, TypeError, r"type dict\. .* is \{node: \[neighbours\]\}"),

@@ -77,7 +77,7 @@ def test_bad_smiles_can_be_skipped():
 
 
 def test_what_rdkit_could_not_read_is_named():
-    with pytest.raises(TypeError, match=r"graph 1: .*got None, which RDKit returns"):
+    with pytest.raises(TypeError, match=r"graph 1: .*got None, expected a graph: RDKit returns"):
         gm.as_graph_batch([Chem.MolFromSmiles("C"), None])
 
 

@@ -91,7 +91,9 @@ def test_bad_graphs_do_not_cost_the_others_their_directions(tmp_path):
 def test_vectors_of_a_file_by_a_model_with_directions(tmp_path):
     pytest.importorskip("pyarrow")
     path = json_lines(tmp_path)
-    path.write_text(path.read_text() * 4)
+    arrows = path.read_text()
+    turned = arrows.replace('"source"', '"end"').replace('"target"', '"source"')
+    path.write_text(2 * arrows + 2 * turned.replace('"end"', '"target"'))
     graphs = gm.read_graphs(path, keep_direction=True).graphs
     model = gm.GraphVectorizer(4, random_state=0).fit(graphs)
     assert model.transform_to(path, tmp_path / "z.npy", keep_direction=True)[0] == 4

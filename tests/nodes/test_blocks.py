@@ -269,11 +269,11 @@ def test_what_graphs_lack_is_named():
     graphs = random_graphs(4, 6)
     plain = [path(3), star(4)]
     for name in ("attributes", "labels"):
-        message = f'node_embedding has "?{name}"?, but not all graphs have node {name}: give them'
+        message = f'node_embedding has "?{name}"?, but not all graphs have node {name}: add them'
         with pytest.raises(ValueError, match=message):
             fitted_to(plain, node_embedding=["structure", name])
         fitted = fitted_to(graphs, node_embedding=name)
-        with pytest.raises(ValueError, match=f"not all .*graphs have (them|node {name}): give"):
+        with pytest.raises(ValueError, match=f"not all .*graphs have (them|node {name}): add"):
             fitted.transform(plain)
         with pytest.warns(UserWarning, match="are left out"), pytest.raises(ValueError):
             fitted.transform([*graphs, *plain])
@@ -433,9 +433,9 @@ def test_edges_that_lack_something_are_named():
     with pytest.raises(ValueError, match='has "edges", but not all graphs have edge labels, or'):
         fitted_to(plain, node_embedding="edges")
     fitted = fitted_to(both, node_embedding="edges")
-    with pytest.raises(ValueError, match="not all graphs have edge labels: give"):
+    with pytest.raises(ValueError, match="not all graphs have edge labels: add"):
         fitted.transform(plain)
-    with pytest.raises(ValueError, match="not all graphs have edge attributes: give"):
+    with pytest.raises(ValueError, match="not all graphs have edge attributes: add"):
         fitted.transform(labels)
     # What fit did not have is not used.
     assert_array_equal(

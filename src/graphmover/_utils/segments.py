@@ -33,10 +33,13 @@ def ranges(starts: Ints, counts: Ints) -> Ints:
 
 def segment_sums(values: NDArray[Any], offsets: Ints) -> NDArray[Any]:
     """Sum each segment separately, so that no sum depends on the segments before it."""
-    padded = np.concatenate([values, np.zeros(1, values.dtype)])
-    with np.errstate(over="ignore"):  # callers check for infinite sums
-        sums = np.add.reduceat(padded, offsets[:-1]) if len(offsets) > 1 else padded[:0]
-    return np.where(np.diff(offsets) > 0, sums, 0)
+    filled = np.flatnonzero(np.diff(offsets))
+    sums = np.zeros(len(offsets) - 1, values.dtype)
+    if len(filled):
+        with np.errstate(over="ignore"):  # callers check for infinite sums
+            # Of segments that are not empty, each ends where the next one starts.
+            sums[filled] = np.add.reduceat(values[: offsets[-1]], offsets[filled])
+    return sums
 
 
 def selected_segments(key: Any, length: int) -> Ints:

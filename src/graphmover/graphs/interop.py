@@ -290,7 +290,8 @@ def _read(graph: Any, index: int, names: Names, flat: Flat, remedy: str) -> Part
     if convert is None:
         if graph is None:
             raise TypeError(
-                f"graph {index}: got None, which RDKit returns for what it cannot read{remedy}"
+                f"graph {index}: got None, expected a graph: RDKit returns None for what it cannot "
+                f"read{remedy}"
             )
         raise TypeError(f"graph {index}: {_not_accepted(graph, _ACCEPTED)}")
     try:

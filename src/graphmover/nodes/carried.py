@@ -20,7 +20,7 @@ def attribute_columns(batch: GraphBatch, first_index: int = 0) -> Floats:
     attributes = batch.node_attributes
     if attributes is None or not attributes.shape[1]:
         raise ValueError(
-            "node_embedding has attributes, but not all graphs have node attributes: give them to "
+            "node_embedding has attributes, but not all graphs have node attributes: add them to "
             "all graphs, or leave them out"
         )
     bad = np.flatnonzero(~np.isfinite(attributes).all(axis=1))
@@ -72,7 +72,7 @@ def label_columns(batch: GraphBatch, known: Ints | None) -> Floats:
 def _codes(batch: GraphBatch) -> Ints:
     if batch.node_labels is None:
         raise ValueError(
-            'node_embedding has "labels", but not all graphs have node labels: give them to all '
+            'node_embedding has "labels", but not all graphs have node labels: add them to all '
             "graphs, or leave it out"
         )
     return label_codes(batch.node_labels)
