@@ -1,6 +1,8 @@
 """Progress bars: seen by those who watch a terminal, and by nobody else."""
 
 import logging
+import subprocess
+import sys
 import time
 
 import pytest
@@ -59,3 +61,25 @@ def test_what_is_told_to_those_who_watch_is_kept_for_debugging(caplog):
     levels = [(record.levelname, record.getMessage()) for record in caplog.records]
     assert levels[:2] == [("INFO", "3 rows"), ("DEBUG", "4 graphs")]
     assert levels[2] == ("DEBUG", "reading x.smi took 0.00 s")
+
+
+#: A bar and a message, in a process that leaves at once, as after Ctrl-C.
+LEAVING = """
+import multiprocessing, os
+from graphmover._utils import progress
+from graphmover._utils.messages import logger
+
+multiprocessing.set_start_method("spawn")  # as on macOS; Python 3.14 does not fork either
+progress._has_screen = lambda: True
+with progress.progress_bar("working", 2) as bar:
+    bar.advance()
+    logger.info("half of it")
+    os._exit(0)
+"""
+
+
+def test_nothing_is_left_for_python_to_complain_about():
+    command = [sys.executable, "-c", LEAVING]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert "graphmover: half of it" in shown and "working" in shown
+    assert "leaked" not in shown

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tqdm import tqdm
-
+from graphmover._utils.bars import ThreadBar
 from graphmover._utils.fork import hold_while_forking
 from graphmover._utils.jit import require_compiled
 from graphmover._utils.messages import logger
@@ -54,6 +53,6 @@ def _count_seconds(what: str, start: float, done: threading.Event) -> None:
     """Show on a terminal that something happens, as long as it does."""
     if not is_shown():
         return
-    with tqdm(bar_format="{desc}", leave=False) as line:
+    with ThreadBar(bar_format="{desc}", leave=False) as line:
         while not done.wait(0.5):
             line.set_description_str(f"compiling {what}: {time.monotonic() - start:.0f} s")

@@ -32,9 +32,9 @@ class _StandardError(logging.Handler):
         kind = "warning: " if record.levelno == logging.WARNING else ""
         line = f"graphmover: {kind}{record.getMessage()}"
         if "tqdm" in sys.modules:  # above any progress bar
-            from tqdm import tqdm
+            from graphmover._utils.bars import ThreadBar
 
-            tqdm.write(line, file=sys.stderr)
+            ThreadBar.write(line, file=sys.stderr)
             sys.stderr.flush()
         else:
             print(line, file=sys.stderr, flush=True)

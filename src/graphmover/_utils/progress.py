@@ -13,9 +13,7 @@ from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from tqdm import tqdm
-
-from graphmover._utils.fork import call_in_child
+from graphmover._utils.bars import ThreadBar
 from graphmover._utils.messages import logger
 
 T = TypeVar("T")
@@ -64,10 +62,8 @@ def progress_bar(
     elif progress is None or not is_shown():
         yield Bar()
     else:
-        with (
-            tqdm(total=total, desc=progress, unit=unit, initial=done, dynamic_ncols=True) as bar,
-            _refreshing(bar),
-        ):
+        options = {"unit": unit, "initial": done, "dynamic_ncols": True}
+        with ThreadBar(total=total, desc=progress, **options) as bar, _refreshing(bar):
             yield Bar(bar)
 
 
@@ -106,10 +102,3 @@ def _refreshing(bar: Any) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-@call_in_child
-def _renew_lock() -> None:
-    """Another thread may have held the old lock; the new one has no effect between processes."""
-    if hasattr(tqdm, "_lock"):
-        tqdm.set_lock(threading.RLock())
