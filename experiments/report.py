@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from _common import RESULTS, read_csv
+from _paired import Beside, beside_reference
 from rivals import MORE as MORE_SETS
 from rivals import PAPER as PAPER_SETS
 from scaling import PAPER, PARTS, slope
@@ -224,7 +225,7 @@ def beyond(results: Path) -> str:
 
 def rivals(results: Path) -> str:
     """Return the paper's number, ours of the same rival, and RGE; then what the paper lacks."""
-    measured = {(row["dataset"], row["method"]): row for row in read_csv(results / "rivals.csv")}
+    measured = _measured_rivals(results)
     paper = {(row["dataset"], row["method"]): row for row in read_csv(HERE / "paper_rivals.csv")}
     rge = {(row["dataset"], row["method"]): row for row in read_csv(results / "accuracy.csv")}
     head = ["data set", "method", "paper", "ours (repeats x folds)", "behind GraphVectorizer"]
@@ -249,6 +250,17 @@ def rivals(results: Path) -> str:
     without = [name for name in head if name != "paper"]
     text += "\nNot in the paper:\n\n" + table(without, more) if more else ""
     return f"{text}\n{_first(measured)}\n{_overview(_with_most_repeats(rge, measured))}"
+
+
+def _measured_rivals(results: Path) -> Rows:
+    """Return the rows of rivals, with their differences to GraphVectorizer."""
+    measured: Rows = {}
+    for row in read_csv(results / "rivals.csv"):
+        place = row["dataset"], row["method"]
+        beside = beside_reference(results, *place, n_repeats=int(row["repeats"] or 0))
+        numbers = beside._asdict() if beside else dict.fromkeys(Beside._fields, "")
+        measured[place] = row | {name: str(number) for name, number in numbers.items()}
+    return measured
 
 
 def _with_most_repeats(*found: Rows) -> Rows:
@@ -320,9 +332,9 @@ def _measured_rival(row: dict[str, str]) -> list[str]:
         return ["", "", "", "", row["peak_mb"], row["note"]]
     behind = beside = ""
     if row["difference"]:
-        beside = f"{100 * (float(row['mean']) - float(row['difference'])):.2f}"
-        error = f" +- {100 * float(row['standard_error']):.2f}" if row["standard_error"] else ""
-        behind = f"{round(-100 * float(row['difference']), 2) + 0.0:.2f}{error}"
+        beside = f"{100 * float(row['reference']):.2f}"
+        error = f"{100 * float(row['standard_error']):.2f}"
+        behind = f"{round(-100 * float(row['difference']), 2) + 0.0:.2f} +- {error}"
     times = f"{row['fit_seconds']}, {row['transform_seconds']}" if row["fit_seconds"] else ""
     score = f"{percent(row)} ({row['repeats']} x {row['folds']})"
     return [score, behind, beside, times, row["peak_mb"], row["note"]]

@@ -1,4 +1,4 @@
-"""Other methods on the folds of the tables: accuracy, seconds, memory, and beside GraphVectorizer.
+"""Other methods on the folds of the tables: accuracy, seconds and memory.
 
 python experiments/rivals.py --datasets MUTAG PTC_MR --methods WL-ST WL-OA
 
@@ -6,7 +6,8 @@ Each method first runs one fold in a process of its own, with a limit of one hou
 what exceeds one of them has that as its result. Then it is cross-validated, nested and repeated;
 networks once, with an inner holdout, as is customary. Rows go to rivals.csv. A killed run resumes
 where it stopped, and one with more repetitions adds to the results: checkpoints hold every fold.
-What rivals.csv has is not run again; remove a row to measure it anew.
+What rivals.csv has is not run again; remove a row to measure it anew. report.py pairs the folds
+with those of GraphVectorizer, of vectorizer.py.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 from _common import Experiment, arguments
 
 import graphmover as gm
-from graphmover.evaluation import paired_difference
 from graphmover.rivals.catalogue import REFERENCE, RIVALS, Rival
 from graphmover.rivals.cost import cost_of
 from graphmover.rivals.limited import run_limited
@@ -32,22 +32,21 @@ QUICK = ["WL-ST", "SP"]
 SECONDS, MEGABYTES = 3600.0, 16_000.0
 
 
-def folds_of(
+def summary_of(
     experiment: Experiment, name: str, data: gm.Dataset, rival: Rival, repeats: int
 ) -> Any:
-    """Return the rows of all folds and their summary, computing those that are missing."""
+    """Return the summary of all folds, computing those that are missing."""
     # The folds of GraphVectorizer are those of vectorizer.py.
     kind = "vectorizer" if rival.name == REFERENCE else "rivals"
     method = rival.method(data.graphs)
-    found = experiment.evaluate(data, method, f"{kind}-{name}", n_repeats=repeats)
-    return found.folds, found.summary()[0]
+    return experiment.evaluate(data, method, f"{kind}-{name}", n_repeats=repeats).summary()[0]
 
 
 def cross_validated(options: Any, name: str, method: str, repeats: int) -> Any:
     """Run in a process of its own, so that memory has a limit."""
     experiment = Experiment(options)
     [data] = [data for found, data in experiment.datasets() if found == name]
-    return folds_of(experiment, name, data, RIVALS[method], repeats)
+    return summary_of(experiment, name, data, RIVALS[method], repeats)
 
 
 def is_finished(experiment: Experiment, name: str, rival: Rival, repeats: int) -> bool:
@@ -60,12 +59,11 @@ def is_finished(experiment: Experiment, name: str, rival: Rival, repeats: int) -
     return False
 
 
-def row_of(options: Any, name: str, data: gm.Dataset, rival: Rival, reference: Any) -> Any:
+def row_of(options: Any, name: str, data: gm.Dataset, rival: Rival) -> Any:
     """Return the row of a method, or None if its cross-validation was stopped."""
     row: dict[str, Any] = {"dataset": name, "method": rival.name}
     empty = ("mean", "std", "repeats", "folds", "fit_seconds", "transform_seconds", "peak_mb")
     row |= dict.fromkeys(empty) | {"implementation": rival.implementation, "note": ""}
-    row |= {"difference": None, "standard_error": None}
     seconds = min(SECONDS, options.seconds or SECONDS)
     cost = cost_of(rival.name, data.graphs, data.target, seconds=seconds, megabytes=MEGABYTES)
     row["peak_mb"] = None if cost.peak_mb is None else round(cost.peak_mb)
@@ -87,13 +85,9 @@ def row_of(options: Any, name: str, data: gm.Dataset, rival: Rival, reference: A
     if outcome.failure:
         print(f"{name:14} {rival.name}: {outcome.failure}; finished folds are kept", flush=True)
         return None
-    folds, summary = outcome.result
-    row |= {column: summary[column] for column in ("mean", "std", "repeats", "folds")}
+    row |= {column: outcome.result[column] for column in ("mean", "std", "repeats", "folds")}
     if rival.cost == "training":
         row["note"] = "one repetition, inner holdout"
-    difference = paired_difference(folds, reference)
-    if difference is not None and rival.name != REFERENCE:
-        row |= {"difference": difference.mean, "standard_error": difference.standard_error}
     return row
 
 
@@ -112,7 +106,6 @@ def main() -> None:
     options.methods = options.methods or (QUICK if options.quick else list(RIVALS))
     experiment = Experiment(options)
     for name, data in experiment.datasets():
-        reference, _ = folds_of(experiment, name, data, RIVALS[REFERENCE], options.repeats)
         for method in options.methods:
             rival = RIVALS[method]
             misfit = rival.misfit(data.graphs)
@@ -122,7 +115,7 @@ def main() -> None:
             if is_finished(experiment, name, rival, options.repeats):
                 print(f"{name:14} {method}: finished before", flush=True)
                 continue
-            row = row_of(options, name, data, rival, reference)
+            row = row_of(options, name, data, rival)
             if row is None:
                 continue
             experiment.update("rivals", [row], ["dataset", "method"])

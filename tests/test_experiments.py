@@ -1,6 +1,8 @@
 """Every experiment has a quick form that runs, and the page of results matches its tables."""
 
 import csv
+import json
+import math
 import os
 import re
 import sys
@@ -101,6 +103,33 @@ def test_the_readme_counts_what_the_page_counts():
     assert re.search(words, readme).groups() == counts
     both = re.search(r"(\d+) cells were run with both", page)[1]
     assert f"tried in {both} cases" in readme
+
+
+def test_rivals_are_paired_with_the_folds_that_vectorizer_has(tmp_path):
+    sys.path.insert(0, str(FOLDER))
+    try:
+        import _paired
+    finally:
+        sys.path.remove(str(FOLDER))
+
+    def write(name, method, accuracies):
+        lines = [
+            {"key": f"{method} 0a1b #{k} [1]", "result": [{"accuracy": accuracy}]}
+            for k, accuracy in enumerate(accuracies)
+        ]
+        text = "\n".join(map(json.dumps, [{"format": 2}, *lines]))
+        (tmp_path / f"{name}-X.checkpoint").write_text(text + "\n")
+
+    write("rivals", "SP", [0.5] * 20)
+    write("vectorizer", "GraphVectorizer", [0.6] * 15 + [0.9] * 5)
+    found = _paired.beside_reference(tmp_path, "X", "SP", 1)
+    assert found == pytest.approx((-0.1, 0.0, 0.6))
+    error = math.sqrt(0.3375 / 19 * (1 / 20 + 1 / 9))
+    found = _paired.beside_reference(tmp_path, "X", "SP", 2)
+    assert found == pytest.approx((-0.175, error, 0.675))
+    assert _paired.beside_reference(tmp_path, "X", "SP+labels", 1) is None
+    write("vectorizer", "GraphVectorizer", [0.6] * 5)  # a repetition that is not finished
+    assert _paired.beside_reference(tmp_path, "X", "SP", 1) is None
 
 
 def test_finished_rivals_are_not_run_again(results):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from graph_zoo import cycle, star
+from sklearn.svm import SVC
 
 import graphmover as gm
-from graphmover.evaluation import EMDKernel, KernelGrid, evaluate, paired_difference
+from graphmover.evaluation import EMDKernel, KernelGrid, evaluate, kernels, paired_difference
 from graphmover.evaluation.kernels import centred, clipped
 from graphmover.rivals import BagOfWLLabels, VertexHistogram
 
@@ -85,3 +86,18 @@ def test_paired_differences_are_those_of_shared_folds():
     assert paired_difference(rows(ours), []) is None
     assert paired_difference(rows(ours[:1]), rows(ours)).standard_error is None
     assert paired_difference(rows(ours), rows(ours)).is_level
+
+
+def test_no_larger_c_is_tried_after_one_that_does_not_converge(monkeypatch):
+    fits = []
+    fit = SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda self, *data: fits.append(self.C) or fit(self, *data))
+    # Classes at random in the plane: no line separates them, so a large C takes many steps.
+    points = np.random.default_rng(0).normal(size=(80, 2))
+    target = np.arange(80) % 2
+    graphs = np.arange(80)
+    monkeypatch.setattr(kernels, "MOST_STEPS", 200)
+    grid = (1e-3, 1e3, 1e4, 1e5)
+    found = kernels.KernelSVMs(points @ points.T, grid).predictions(graphs, graphs, target, grid)
+    assert fits == [1e-3, 1e3]
+    assert len(found) == 4 and found[1] is found[2] is found[3]

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphmover.evaluation.fingerprints import description, digest
 from graphmover.evaluation.folds import INNER_FOLDS, Fold
-from graphmover.evaluation.kernels import Floats, kernel_row
+from graphmover.evaluation.kernels import MOST_STEPS, Floats, kernel_row
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.methods.precomputed import PrecomputedKernels
 from graphmover.evaluation.parameter_grid import combinations, in_words, require_parameters
@@ -71,8 +71,8 @@ class KernelGrid(FoldByFold):
         return digest((description(self.estimator), description(self.grid), self.normalise), size=8)
 
     def tuned_over(self) -> tuple[object, ...]:
-        """Return the grid of C, and the number of inner folds."""
-        return PrecomputedKernels.c_grid, INNER_FOLDS
+        """Return the grid of C, the steps at most, and the number of inner folds."""
+        return PrecomputedKernels.c_grid, MOST_STEPS, INNER_FOLDS
 
     def scorer(self, problem: Problem, progress: str | None) -> Callable[[Fold], Row]:
         """Compute the kernels, and return the function that scores a fold."""
