@@ -17,7 +17,7 @@ from graphmover.transport.cpu.lanes import (
     bits,
     load,
     lowest_bit,
-    minimum,
+    minimum_of_positive,
     numbers,
     select,
     smallest,
@@ -58,8 +58,8 @@ _PATIENCE = 256
 #: With more sinks, problems are given up at once where sources crowd at a few of them.
 _FEW = 32
 
-#: The most sinks of each compiled copy.
-WIDTHS = (8, 16, 32, 64)
+#: The most sinks of each compiled copy. Costs take 16 lanes at a time where there are more than 32.
+WIDTHS = (8, 16, 24, 32, 48, 64)
 
 #: How many tables there are with a number for each source and sink.
 TABLES = 4
@@ -325,7 +325,7 @@ def _find_shortest_paths(lanes, m, s):
             frontier &= frontier - 1
             relaxed += 1
             here = splat(lanes, (s.path[j] & ~_PARENT) + _ARC + j)
-            shorter = minimum(shorter, load(lanes, s.arc_cost, j * len(lanes)) + here)
+            shorter = minimum_of_positive(shorter, load(lanes, s.arc_cost, j * len(lanes)) + here)
         frontier = bits(shorter < paths) & real
         paths = shorter
         store(s.path, 0, paths)

@@ -6,7 +6,14 @@ from collections import namedtuple
 from math import sqrt
 
 from graphmover._utils.jit import njit
-from graphmover.transport.cpu.lanes import JIT_INLINE, load, select, splat, square_root
+from graphmover.transport.cpu.lanes import (
+    JIT_INLINE,
+    load,
+    multiply_add,
+    select,
+    splat,
+    square_root,
+)
 
 #: What the kernels need of a `GroundDistance`: one type, whether transport is partial or not.
 Rule = namedtuple("Rule", ["floor", "per_label", "partial"])
@@ -19,7 +26,7 @@ def distances_to_sinks(lanes, p, i, sinks, block):
     for c in range(d):
         here = splat(lanes, p.points[i, c])
         difference = here - load(lanes, sinks.coordinates, block * d + c * len(lanes))
-        square = square + difference * difference
+        square = multiply_add(difference, difference, square)
     distance = square_root(square)
     n_labels, zero = p.labels.shape[1], splat(lanes, 0.0)
     if n_labels and p.ground.floor > 0:

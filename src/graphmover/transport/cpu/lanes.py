@@ -11,6 +11,7 @@ width gets code of its own, which can be cached on disk.
 
 from __future__ import annotations
 
+import functools
 import operator
 
 from llvmlite import ir
@@ -44,15 +45,45 @@ class Lanes(types.Type):
         super().__init__(name=f"Lanes({element} x {width})")
 
     @property
-    def vector(self):
-        """The LLVM type."""
-        return ir.VectorType(_ELEMENTS[self.element], self.width)
+    def pieces(self):
+        """The LLVM vectors that it consists of: powers of two, since LLVM pads other widths."""
+        powers = [1 << bit for bit in range(self.width.bit_length()) if self.width >> bit & 1]
+        return [ir.VectorType(_ELEMENTS[self.element], power) for power in reversed(powers)]
+
+    @property
+    def starts(self):
+        """The first lane of each piece."""
+        return [sum(piece.count for piece in self.pieces[:at]) for at in range(len(self.pieces))]
 
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager, lanes):
-        super().__init__(manager, lanes, lanes.vector)
+        super().__init__(manager, lanes, ir.LiteralStructType(lanes.pieces))
+
+
+def _split(builder, vector):
+    """Return the pieces of a vector."""
+    return [builder.extract_value(vector, at) for at in range(len(vector.type.elements))]
+
+
+def _joined(builder, lanes, pieces):
+    """Return the vector of some pieces."""
+    vector = ir.Constant(ir.LiteralStructType(lanes.pieces), ir.Undefined)
+    for at, piece in enumerate(pieces):
+        vector = builder.insert_value(vector, piece, at)
+    return vector
+
+
+def _piece_by_piece(builder, lanes, emit, *vectors):
+    """Return the vector whose pieces ``emit`` makes of the pieces of others."""
+    pieces = zip(*(_split(builder, vector) for vector in vectors), strict=True)
+    return _joined(builder, lanes, [emit(*piece) for piece in pieces])
+
+
+def _has(context, feature):
+    """Whether the processor that is compiled for has a feature."""
+    return f"+{feature}" in context.codegen().magic_tuple()[2].split(",")
 
 
 def _lane_by_lane(python_operator, emit, *, gives_mask=False):
@@ -68,7 +99,10 @@ def _lane_by_lane(python_operator, emit, *, gives_mask=False):
 
     @lower_builtin(python_operator, Lanes, Lanes)
     def codegen(context, builder, signature, arguments):
-        return emit(builder, signature.args[0].element == "float64", *arguments)
+        is_float = signature.args[0].element == "float64"
+        return _piece_by_piece(
+            builder, signature.return_type, lambda a, b: emit(builder, is_float, a, b), *arguments
+        )
 
 
 _lane_by_lane(operator.add, lambda b, f, x, y: b.fadd(x, y) if f else b.add(x, y))
@@ -76,6 +110,7 @@ _lane_by_lane(operator.sub, lambda b, f, x, y: b.fsub(x, y) if f else b.sub(x, y
 _lane_by_lane(operator.mul, lambda b, f, x, y: b.fmul(x, y) if f else b.mul(x, y))
 _lane_by_lane(operator.and_, lambda b, f, x, y: b.and_(x, y))
 _lane_by_lane(operator.or_, lambda b, f, x, y: b.or_(x, y))
+_lane_by_lane(operator.lshift, lambda b, f, x, y: b.shl(x, y))
 _lane_by_lane(operator.rshift, lambda b, f, x, y: b.ashr(x, y))
 _lane_by_lane(
     operator.lt,
@@ -85,9 +120,16 @@ _lane_by_lane(
 _lane_by_lane(operator.eq, lambda b, f, x, y: b.icmp_signed("==", x, y), gives_mask=True)
 
 
-def _address(context, builder, array_type, array, offset, lanes):
+def _addresses(context, builder, array_type, array, offset, lanes):
+    """Return the address of each piece in an array."""
     data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), lanes.vector.as_pointer())
+    return [
+        builder.bitcast(
+            builder.gep(data, [builder.add(offset, ir.Constant(_INT64, start))]),
+            piece.as_pointer(),
+        )
+        for start, piece in zip(lanes.starts, lanes.pieces, strict=True)
+    ]
 
 
 @intrinsic
@@ -96,8 +138,9 @@ def load(_, width, array, offset):
     lanes = Lanes(str(array.dtype), width.count)
 
     def codegen(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[1], arguments[2], lanes)
-        return builder.load(address, align=array.dtype.bitwidth // 8)
+        addresses = _addresses(context, builder, array, arguments[1], arguments[2], lanes)
+        align = array.dtype.bitwidth // 8
+        return _joined(builder, lanes, [builder.load(at, align=align) for at in addresses])
 
     return lanes(width, array, types.int64), codegen
 
@@ -107,18 +150,22 @@ def store(_, array, offset, lanes):
     """array[offset : offset + W] = lanes"""
 
     def codegen(context, builder, signature, arguments):
-        address = _address(context, builder, array, arguments[0], arguments[1], lanes)
-        builder.store(arguments[2], address, align=array.dtype.bitwidth // 8)
+        addresses = _addresses(context, builder, array, arguments[0], arguments[1], lanes)
+        for piece, at in zip(_split(builder, arguments[2]), addresses, strict=True):
+            builder.store(piece, at, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, lanes), codegen
 
 
 def _everywhere(builder, lanes, number):
-    undefined = ir.Constant(lanes.vector, ir.Undefined)
-    first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
-    indices = ir.Constant(ir.VectorType(_INT32, lanes.width), [0] * lanes.width)
-    return builder.shuffle_vector(first, first, indices)
+    pieces = []
+    for kind in lanes.pieces:
+        undefined = ir.Constant(kind, ir.Undefined)
+        first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
+        indices = ir.Constant(ir.VectorType(_INT32, kind.count), [0] * kind.count)
+        pieces.append(builder.shuffle_vector(first, first, indices))
+    return _joined(builder, lanes, pieces)
 
 
 @intrinsic
@@ -149,7 +196,11 @@ def numbers(_, width):
     lanes = Lanes("int64", width.count)
 
     def codegen(context, builder, signature, arguments):
-        return ir.Constant(lanes.vector, list(range(lanes.width)))
+        pieces = [
+            ir.Constant(piece, list(range(start, start + piece.count)))
+            for start, piece in zip(lanes.starts, lanes.pieces, strict=True)
+        ]
+        return _joined(builder, lanes, pieces)
 
     return lanes(width), codegen
 
@@ -159,9 +210,13 @@ def select(_, mask, a, b):
     """The lanes of a where the mask is true, else those of b."""
 
     def codegen(context, builder, signature, arguments):
-        return builder.select(*arguments)
+        return _piece_by_piece(builder, a, builder.select, *arguments)
 
     return a(mask, a, b), codegen
+
+
+def _lesser(builder, a, b):
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
 @intrinsic
@@ -169,9 +224,37 @@ def minimum(_, a, b):
     """The smaller number in each lane (integers)."""
 
     def codegen(context, builder, signature, arguments):
-        return builder.select(builder.icmp_signed("<", *arguments), *arguments)
+        return _piece_by_piece(builder, a, lambda x, y: _lesser(builder, x, y), *arguments)
 
     return a(a, b), codegen
+
+
+@intrinsic
+def minimum_of_positive(_, a, b):
+    """The smaller number in each lane, of int64 from 0 to 2**62 + 2**61.
+
+    Such integers compare as the float64 numbers with the same bits do, for which processors
+    without AVX-512 have an instruction.
+    """
+
+    def codegen(context, builder, signature, arguments):
+        if _has(context, "avx512f"):
+            return _piece_by_piece(builder, a, lambda x, y: _lesser(builder, x, y), *arguments)
+
+        def lesser_as_floats(x, y):
+            kind = ir.VectorType(_FLOAT64, x.type.count)
+            p, q = builder.bitcast(x, kind), builder.bitcast(y, kind)
+            found = builder.select(builder.fcmp_ordered("<", p, q), p, q)
+            return builder.bitcast(found, x.type)
+
+        return _piece_by_piece(builder, a, lesser_as_floats, *arguments)
+
+    return a(a, b), codegen
+
+
+def _called(builder, name, result, *arguments):
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
 @intrinsic
@@ -180,9 +263,13 @@ def smallest(_, lanes):
     element = _ELEMENTS[lanes.element]
 
     def codegen(context, builder, signature, arguments):
-        kind = ir.FunctionType(element, [lanes.vector])
-        name = f"llvm.vector.reduce.smin.v{lanes.width}{element}"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+        found = [
+            _called(
+                builder, f"llvm.vector.reduce.smin.v{piece.type.count}{element}", element, piece
+            )
+            for piece in _split(builder, arguments[0])
+        ]
+        return functools.reduce(functools.partial(_lesser, builder), found)
 
     return getattr(types, lanes.element)(lanes), codegen
 
@@ -193,7 +280,10 @@ def narrow(_, lanes):
     narrower = Lanes("int32", lanes.width)
 
     def codegen(context, builder, signature, arguments):
-        return builder.trunc(arguments[0], narrower.vector)
+        def cut(piece):
+            return builder.trunc(piece, ir.VectorType(_INT32, piece.type.count))
+
+        return _piece_by_piece(builder, narrower, cut, *arguments)
 
     return narrower(lanes), codegen
 
@@ -203,20 +293,46 @@ def square_root(_, lanes):
     """The square root of each lane (float64)."""
 
     def codegen(context, builder, signature, arguments):
-        kind = ir.FunctionType(lanes.vector, [lanes.vector])
-        name = f"llvm.sqrt.v{lanes.width}f64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+        def root(piece):
+            return _called(builder, f"llvm.sqrt.v{piece.type.count}f64", piece.type, piece)
+
+        return _piece_by_piece(builder, lanes, root, *arguments)
 
     return lanes(lanes), codegen
 
 
 @intrinsic
-def truncate(_, lanes):
-    """float64 lanes as int64 lanes, rounded towards zero."""
+def multiply_add(_, a, b, c):
+    """The product of a and b, plus c (float64): rounded once where the processor can do that."""
+
+    def codegen(context, builder, signature, arguments):
+        def fused(x, y, z):
+            if _has(context, "fma") or _has(context, "neon"):
+                return _called(builder, f"llvm.fma.v{x.type.count}f64", x.type, x, y, z)
+            return builder.fadd(builder.fmul(x, y), z)
+
+        return _piece_by_piece(builder, a, fused, *arguments)
+
+    return a(a, b, c), codegen
+
+
+@intrinsic
+def nearest_integer(_, lanes):
+    """float64 lanes, from 0 to 2**51, as int64 lanes.
+
+    Added to 2**52, a number is an integer in the low bits of its float64: processors without
+    AVX-512 have no instruction that converts several numbers.
+    """
     integer = Lanes("int64", lanes.width)
 
     def codegen(context, builder, signature, arguments):
-        return builder.fptosi(arguments[0], integer.vector)
+        def converted(piece):
+            kind = ir.VectorType(_INT64, piece.type.count)
+            shifted = builder.fadd(piece, ir.Constant(piece.type, [2.0**52] * kind.count))
+            zero = ir.Constant(kind, [0x433 << 52] * kind.count)  # the bits of 2**52
+            return builder.sub(builder.bitcast(shifted, kind), zero)
+
+        return _piece_by_piece(builder, integer, converted, *arguments)
 
     return integer(lanes), codegen
 
@@ -226,7 +342,12 @@ def bits(_, mask):
     """A mask as the bits of an int64 (at most 64 lanes)."""
 
     def codegen(context, builder, signature, arguments):
-        return builder.zext(builder.bitcast(arguments[0], ir.IntType(mask.width)), _INT64)
+        word = ir.Constant(_INT64, 0)
+        for start, piece in zip(mask.starts, _split(builder, arguments[0]), strict=True):
+            own = builder.bitcast(piece, ir.IntType(piece.type.count))
+            own = builder.zext(own, _INT64) if piece.type.count < 64 else own
+            word = builder.or_(word, builder.shl(own, ir.Constant(_INT64, start)))
+        return word
 
     return types.int64(mask), codegen
 
@@ -236,8 +357,6 @@ def lowest_bit(_, word):
     """The index of the lowest set bit; at least one must be set."""
 
     def codegen(context, builder, signature, arguments):
-        kind = ir.FunctionType(_INT64, [_INT64, _BIT])
-        count = cgutils.get_or_insert_function(builder.module, kind, "llvm.cttz.i64")
-        return builder.call(count, [arguments[0], ir.Constant(_BIT, 1)])
+        return _called(builder, "llvm.cttz.i64", _INT64, arguments[0], ir.Constant(_BIT, 1))
 
     return types.int64(types.int64), codegen

@@ -23,6 +23,7 @@ from graphmover.transport.cpu.lanes import (
     load,
     lowest_bit,
     minimum,
+    minimum_of_positive,
     numbers,
     select,
     smallest,
@@ -320,7 +321,7 @@ def _relax(lanes, m, n_rows, s):
         old = shorter = load(lanes, s.path, block)
         for at in range(n_rows):
             move = load(lanes, s.arc_cost, s.row[at] + block) + splat(lanes, s.here[at])
-            shorter = minimum(shorter, move)
+            shorter = minimum_of_positive(shorter, move)
         store(s.path, block, shorter)
         length = shorter - load(lanes, s.price, block)
         due = select(shorter < old, length, load(lanes, s.due, block))

@@ -19,7 +19,14 @@ from numba.extending import overload
 from graphmover._utils.jit import JIT_NO_ALLOCATION, njit
 from graphmover._utils.segments import offsets_from_counts, ranges, segment_numbers
 from graphmover.transport.cpu.ground import distances_to_sinks
-from graphmover.transport.cpu.lanes import JIT_INLINE, numbers, select, splat, store, truncate
+from graphmover.transport.cpu.lanes import (
+    JIT_INLINE,
+    nearest_integer,
+    numbers,
+    select,
+    splat,
+    store,
+)
 from graphmover.transport.side import (
     MAX_COMMON_TOTAL,
     ROUNDED_TOTAL,
@@ -248,7 +255,7 @@ def _fill_block(lanes, p, nodes, sinks, block, scaling, costs, cell):
         store(costs.real, cell, distance)
         scaled = distance * splat(lanes, scaling.units)
         scaled = select(scaled < most, scaled, most)
-        integer = truncate(scaled) * splat(lanes, 1 << scaling.low_bits)
+        integer = nearest_integer(scaled) << splat(lanes, scaling.low_bits)
         store(costs.integer, cell, select(padding, splat(lanes, FORBIDDEN), integer))
         cell += sinks.stride
     if cell < first + len(nodes) * sinks.stride:  # a further source is among them
