@@ -25,9 +25,9 @@ class Beside(NamedTuple):
 
 def beside_reference(results: Path, name: str, method: str, n_repeats: int) -> Beside | None:
     """Return how much more accurate a rival is; None unless they share whole repetitions."""
-    rows = _folds(results / f"rivals-{name}.checkpoint", method)
+    rows = accuracies_of_folds(results / f"rivals-{name}.checkpoint", method)
     rows = {place: accuracy for place, accuracy in rows.items() if place[0] < n_repeats}
-    reference = _folds(results / f"vectorizer-{name}.checkpoint", REFERENCE)
+    reference = accuracies_of_folds(results / f"vectorizer-{name}.checkpoint", REFERENCE)
     shared = sorted(rows.keys() & reference.keys())
     if not shared or len(shared) % N_FOLDS:
         return None
@@ -41,16 +41,19 @@ def _as_rows(accuracies: dict[Place, float], places: list[Place]) -> list[dict[s
     return [{"repeat": r, "fold": f, "accuracy": accuracies[r, f]} for r, f in places]
 
 
-def _folds(path: Path, method: str) -> dict[Place, float]:
-    """Return the accuracies of a method; of several settings, those of the one with most folds."""
+def accuracies_of_folds(path: Path, method: str) -> dict[Place, float]:
+    """Return the accuracies of a method; if it was run with several settings, with the last."""
     if not path.exists():
         return {}
-    is_fold = re.compile(rf"{re.escape(method)}(?P<settings>( [0-9a-f]+)*) #(?P<fold>\d+) .*")
-    found: dict[str, dict[Place, float]] = {}
+    is_fold = re.compile(rf"{re.escape(method)}(( [0-9a-f]+)*) #(?P<fold>\d+) (.*)")
+    settings: tuple[str, ...] = ()
+    found: dict[Place, float] = {}
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         record = json.loads(line)
         match = is_fold.fullmatch(record["key"])
-        if match:
-            place = divmod(int(match["fold"]), N_FOLDS)
-            found.setdefault(match["settings"], {})[place] = record["result"][0]["accuracy"]
-    return max(found.values(), key=len, default={})
+        if match is None:
+            continue
+        if settings != (match[1], match[4]):
+            settings, found = (match[1], match[4]), {}
+        found[divmod(int(match["fold"]), N_FOLDS)] = record["result"][0]["accuracy"]
+    return found

@@ -9,23 +9,17 @@ paper's.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from _common import RESULTS, read_csv
-from _paired import Beside, beside_reference
-from rivals import MORE as MORE_SETS
-from rivals import PAPER as PAPER_SETS
+from _markdown import NOT_RUN, percent, table
+from _rivals_page import rivals
 from scaling import PAPER, PARTS, slope
-
-from graphmover.rivals.catalogue import REFERENCE, Rival
-from graphmover.rivals.catalogue import RIVALS as METHODS
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results.md"
 SETS = ["MUTAG", "PTC", "ENZYMES", "PROTEINS", "NCI1", "NCI109"]
 SETS += ["IMDB-BINARY", "IMDB-MULTI", "COLLAB"]
-NOT_RUN = "not run yet"
 
 INTRODUCTION = """# Results
 
@@ -65,35 +59,12 @@ data sets, structure as RGE sees it adds nothing.
 """
 
 
-#: Rows by data set and method.
-Rows = dict[tuple[str, str], dict[str, str]]
-
 #: Methods beyond the paper, of vectorizer.py.
 BEYOND = (
     "GraphVectorizer",
     "GraphVectorizer, SVM",
     "WL-RGE(ASG), all depths",
 )
-
-#: What data sets carry, for methods that need it; none has atomic numbers and bond orders.
-CARRIED = dict.fromkeys(["MUTAG", "PTC", "PTC_MR", "NCI1", "NCI109", "DD"], ("node labels",))
-CARRIED |= dict.fromkeys(
-    ["ENZYMES", "PROTEINS", "PROTEINS_full", "BZR"], ("node labels", "node attributes")
-)
-CARRIED |= {"Letter-high": ("node attributes",)}
-
-RIVALS = """[Rivals](rivals.md) on the same folds, each with its choices made on the training set.
-"Behind" is how much less accurate a method is than `GraphVectorizer`, paired over the folds that
-both have, with the standard error of Nadeau and Bengio (2003); negative: it is better. The
-accuracy of `GraphVectorizer` on these folds stands beside it: one repetition differs from the ten
-of the section before. On PTC it is 69.2, 3.5 above the mean of ten, so that differences there
-flatter `GraphVectorizer`. Seconds are processor seconds of fitting nine tenths of the graphs, and
-of applying the method to the rest; MB is the memory of that process, of which Python and its
-libraries take about 250. One repetition is a first look: on sets of a few hundred graphs its
-standard error is two to five points. The paper took its numbers from its rivals' own papers, which
-differ in protocol.
-
-"""
 
 VECTORIZER_OPTIONS = "[--methods NAME] [--components R] [--repeats N]"
 
@@ -126,18 +97,6 @@ table; with four times as many random graphs RGE is level without labels (42.0 a
 with labels (48.2 and 50.6).
 
 """
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def percent(row: dict[str, str]) -> str:
-    """Return a mean and its standard deviation, as the paper writes them."""
-    deviation = f" +- {100 * float(row['std']):.2f}" if row["std"] else ""
-    return f"{100 * float(row['mean']):.2f}{deviation}"
 
 
 def accuracies(results: Path) -> str:
@@ -221,134 +180,6 @@ def beyond(results: Path) -> str:
         return NOT_RUN
     head = ["data set", "method", "R", "accuracy (%)", "repeats x folds"]
     return ALL_THAT_GRAPHS_CARRY + table(head, rows)
-
-
-def rivals(results: Path) -> str:
-    """Return the paper's number, ours of the same rival, and RGE; then what the paper lacks."""
-    measured = _measured_rivals(results)
-    paper = {(row["dataset"], row["method"]): row for row in read_csv(HERE / "paper_rivals.csv")}
-    rge = {(row["dataset"], row["method"]): row for row in read_csv(results / "accuracy.csv")}
-    head = ["data set", "method", "paper", "ours (repeats x folds)", "behind GraphVectorizer"]
-    head += ["GraphVectorizer, same folds", "seconds to fit, to apply", "MB", "note"]
-    lines = [
-        [*place, f"{cell['mean']} +- {cell['std']}", *_measured_rival(measured[place])]
-        + [_rge_beside(rge, *place)]
-        for place, cell in paper.items()
-        if place in measured
-    ]
-    missing: dict[str, list[str]] = {}
-    for name, method in paper:
-        if (name, method) not in measured:
-            missing.setdefault(method, []).append(name)
-    unrun = "; ".join(f"{method} on {', '.join(names)}" for method, names in missing.items())
-    text = f"{RIVALS}Cells of the paper: {len(paper)}. Run: {len(lines)}. "
-    text += f"Not run yet, for lack of time: {unrun}.\n\n" if unrun else "\n\n"
-    text += table([*head, "RGE of the same kind, ours"], lines) if lines else ""
-    more = [
-        [*place, *_measured_rival(row)] for place, row in measured.items() if place not in paper
-    ]
-    without = [name for name in head if name != "paper"]
-    text += "\nNot in the paper:\n\n" + table(without, more) if more else ""
-    return f"{text}\n{_first(measured)}\n{_overview(_with_most_repeats(rge, measured))}"
-
-
-def _measured_rivals(results: Path) -> Rows:
-    """Return the rows of rivals, with their differences to GraphVectorizer."""
-    measured: Rows = {}
-    for row in read_csv(results / "rivals.csv"):
-        place = row["dataset"], row["method"]
-        beside = beside_reference(results, *place, n_repeats=int(row["repeats"] or 0))
-        numbers = beside._asdict() if beside else dict.fromkeys(Beside._fields, "")
-        measured[place] = row | {name: str(number) for name, number in numbers.items()}
-    return measured
-
-
-def _with_most_repeats(*found: Rows) -> Rows:
-    """Return the rows of all tables; of two for one cell, the one with more repetitions."""
-    rows: Rows = {}
-    for place, row in (pair for table in found for pair in table.items()):
-        if place not in rows or int(row["repeats"] or 0) >= int(rows[place]["repeats"] or 0):
-            rows[place] = row
-    return rows
-
-
-def _first(measured: Rows) -> str:
-    """Return, for each data set, the best method without training beside GraphVectorizer."""
-    lines = []
-    for name in (*PAPER_SETS, *MORE_SETS):
-        own = [
-            row
-            for (found, method), row in measured.items()
-            if found == name and row["difference"] and METHODS[method].cost != "training"
-        ]
-        if not own:
-            continue
-        best = max(own, key=lambda row: float(row["difference"]))
-        ahead, error = (100 * float(best[c]) for c in ("difference", "standard_error"))
-        beaten = f"{best['method']}, {ahead:.2f} +- {error:.2f} ahead"
-        if ahead <= 0:
-            first, level = REFERENCE, "yes"
-        else:
-            first, level = beaten, "yes" if ahead <= error else "no"
-        reference = measured.get((name, REFERENCE))
-        faster = "seconds not measured"
-        if reference is not None:
-            seconds = _fold_seconds(reference)
-            both = [row["method"] for row in own if float(row["difference"]) > 0]
-            both = [m for m in both if 0 < _fold_seconds(measured[name, m]) < seconds]
-            faster = ", ".join(both) or "none"
-        lines.append([name, str(len(own)), first, level, faster])
-    head = ["data set", "methods run", "the most accurate"]
-    head += ["GraphVectorizer first or within a standard error", "faster and more accurate than it"]
-    before = "Methods without training beside `GraphVectorizer`, by means alone:\n\n"
-    return before + table(head, lines) if lines else ""
-
-
-def _fold_seconds(row: dict[str, str]) -> float:
-    return float(row["fit_seconds"] or 0) + float(row["transform_seconds"] or 0)
-
-
-def _overview(measured: Rows) -> str:
-    """Return a table of all methods and data sets, which says what is impossible."""
-
-    def cell(method: Rival, name: str) -> str:
-        row = measured.get((name, method.name))
-        if row is not None:
-            return f"{100 * float(row['mean']):.1f}" if row["mean"] else row["note"]
-        return "no" if any(need not in CARRIED.get(name, ()) for need in method.needs) else ""
-
-    names = [*PAPER_SETS, *MORE_SETS]
-    lines = [[method.name, *(cell(method, name) for name in names)] for method in METHODS.values()]
-    return (
-        "All methods on all data sets, accuracy (%), with those of the sections before. Empty: not "
-        'run yet. "no": impossible, since '
-        "the graphs lack what the method needs (node labels, node attributes, or atomic numbers "
-        "and bond orders for ECFP).\n\n" + table(["method", *names], lines)
-    )
-
-
-def _measured_rival(row: dict[str, str]) -> list[str]:
-    if not row["mean"]:
-        return ["", "", "", "", row["peak_mb"], row["note"]]
-    behind = beside = ""
-    if row["difference"]:
-        beside = f"{100 * float(row['reference']):.2f}"
-        error = f"{100 * float(row['standard_error']):.2f}"
-        behind = f"{round(-100 * float(row['difference']), 2) + 0.0:.2f} +- {error}"
-    times = f"{row['fit_seconds']}, {row['transform_seconds']}" if row["fit_seconds"] else ""
-    score = f"{percent(row)} ({row['repeats']} x {row['folds']})"
-    return [score, behind, beside, times, row["peak_mb"], row["note"]]
-
-
-def _rge_beside(rge: Rows, name: str, method: str) -> str:
-    """Return RGE without labels, with labels or with refinement, whichever a rival is beside."""
-    kind = "WL-RGE(ASG)"
-    if "labels" in method or method == "V-OA":
-        kind = "RGE(ASG)+labels"
-    elif method in ("PM", "Lo-theta", "OA-E(A)", "RW", "GL", "SP") or (name, kind) not in rge:
-        kind = "RGE(ASG)"
-    row = rge.get((name, kind))
-    return f"{kind} {percent(row)}" if row else NOT_RUN
 
 
 def eigenvalues(results: Path) -> str:
