@@ -55,7 +55,7 @@ def molecules():
 
 
 def test_every_rival_is_listed():
-    assert sorted([*TRANSFORMERS, *NETWORKS]) == rivals.__all__ == dir(rivals)
+    assert sorted([*TRANSFORMERS, *NETWORKS, "NeuralClassifier"]) == rivals.__all__ == dir(rivals)
     with pytest.raises(AttributeError, match=r"module 'graphmover.rivals' has no attribute 'X'"):
         _ = rivals.X
 

@@ -21,6 +21,7 @@ _HOME = {
     "LocalTopologicalProfile": "local_profile",
     "MorganFingerprint": "fingerprints",
     "NetLSD": "heat_trace",
+    "NeuralClassifier": "neural.training",
     "NodeAssignment": "assignment",
     "PSCNClassifier": "neural.pscn",
     "ShortestPaths": "shortest_path",
