@@ -151,7 +151,8 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=1_000_000)
     parser.add_argument("--components", type=int, default=64)
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
-    parser.add_argument("--engines", nargs="+", default=["processes", "dask", "ray"])
+    engines = ["processes", "dask", "ray"]
+    parser.add_argument("--engines", nargs="+", choices=engines, default=engines)
     parser.add_argument("--unit-rows", type=int, help="default: 20 units, or more")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the files are made; default: temporary")
