@@ -30,9 +30,9 @@ are not computed again, while times are measured again: to compute everything ag
 these results alone, add `--results FOLDER`. PTC is not in the collection that data sets are
 downloaded from ([datasets.md](datasets.md)). No cell of the first table is left out: one that was
 not run says so, and an empty one was not run with four times as many random graphs. Times were
-measured on two cores of an AMD EPYC unless stated otherwise; the accuracies of PROTEINS, NCI1
-(except that of GraphVectorizer), NCI109, IMDB-MULTI (R = 2,048) and COLLAB, of DD and REDDIT-BINARY
-in part, and the EMD kernels, were computed with an NVIDIA H200.
+measured on two cores of an AMD EPYC unless stated otherwise. The accuracies of RGE on PROTEINS,
+NCI1, NCI109, IMDB-MULTI (R = 2,048) and COLLAB, some folds of GraphVectorizer on PROTEINS, DD and
+REDDIT-BINARY, and the EMD kernels were computed with an NVIDIA H200.
 
 Protocol: stratified 10-fold cross-validation, repeated with other shuffles. In every fold all
 choices are made on the training set. Random graphs are drawn from its graphs. D_max (3, 6, ...,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover.evaluation.folds import INNER_FOLDS, Fold
-from graphmover.evaluation.kernels import kernel_row
+from graphmover.evaluation.kernels import MOST_STEPS, kernel_row
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
 from graphmover.evaluation.protocol import Problem, Row
 from graphmover.graphs.batch import GraphBatch
@@ -69,8 +69,8 @@ class PrecomputedKernels(FoldByFold):
         return digest.hexdigest()
 
     def tuned_over(self) -> tuple[object, ...]:
-        """Return the grid of C, and the number of inner folds."""
-        return self.c_grid, INNER_FOLDS
+        """Return the grid of C, the steps at most, and the number of inner folds."""
+        return self.c_grid, MOST_STEPS, INNER_FOLDS
 
     def require_evaluable(self, graphs: GraphBatch) -> None:
         """Raise an error if the kernels are of another number of graphs."""

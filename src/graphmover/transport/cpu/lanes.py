@@ -1,6 +1,6 @@
 """SIMD vectors inside Numba code.
 
-A vector of W int64, int32 or float64 numbers lives in registers; ``+ - * & | >>``, ``<``, ``==``
+A vector of W int64, int32 or float64 numbers lives in registers; ``+ - * & | << >>``, ``<``, ``==``
 and the functions below work lane by lane. LLVM's auto-vectoriser must assume that arrays overlap
 and gives up on loops as short as ours. Its vector types make it vectorise, and compile on every
 processor: to AVX-512, AVX2, NEON or plain scalar code.
