@@ -34,6 +34,7 @@ class PSCNClassifier(NeuralClassifier):
     degree, then by Weisfeiler-Lehman label; a field is ordered by the distance from its node and
     then in the same way. Fields that are too small are filled up with zeros. ``hidden`` is the
     size of the dense layer; the other parameters are those of all networks: `NeuralClassifier`.
+    Only the learning rate is smaller: with 0.01, some of the networks learn nothing.
 
     Examples
     --------
@@ -43,6 +44,25 @@ class PSCNClassifier(NeuralClassifier):
     >>> PSCNClassifier(8, epochs=2, random_state=0).fit(graphs, families).predict(graphs).shape
     (24,)
     """
+
+    def __init__(
+        self,
+        hidden: int = 64,
+        *,
+        learning_rate: float = 0.001,
+        batch_size: int = 64,
+        epochs: int = 300,
+        patience: int = 40,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            hidden,
+            learning_rate=learning_rate,
+            batch_size=batch_size,
+            epochs=epochs,
+            patience=patience,
+            random_state=random_state,
+        )
 
     def _learn(self, batch: GraphBatch) -> None:
         super()._learn(batch)
