@@ -112,7 +112,7 @@ def _first(measured: Rows) -> str:
         faster = "seconds not measured"
         if reference is not None:
             seconds = _fold_seconds(reference)
-            both = [row["method"] for row in own if float(row["difference"]) > 0]
+            both = [row["method"] for row in own if float(row["difference"]) > 1e-9]
             both = [m for m in both if 0 < _fold_seconds(measured[name, m]) < seconds]
             faster = ", ".join(both) or "none"
         lines.append([name, str(len(own)), first, level, faster])
