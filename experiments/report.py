@@ -69,15 +69,15 @@ BEYOND = (
 VECTORIZER_OPTIONS = "[--methods NAME] [--components R] [--repeats N]"
 
 ALL_THAT_GRAPHS_CARRY = """`GraphVectorizer` is followed by `LogisticRegression(max_iter=1000)`,
-both with their defaults (R for each view): nothing is chosen. In "GraphVectorizer, SVM" a linear
-SVM, the paper's classifier, takes its place, with C chosen on inner folds. Repetitions of one
-method differ by about as much as these methods do: compare only rows with the same number of
-repetitions. "WL-RGE(ASG), all depths" compares whole training graphs by their labels at all depths;
-the depth (1 to 5), gamma and C are chosen on inner folds whose random graphs come from the inner
-training set alone. The constants of the views (weights, depths, gammas, length of vectors) were
-settled by cross-validation on ENZYMES, MUTAG, PTC, PTC_MR, BZR, Letter-high, NCI1, PROTEINS,
-PROTEINS_full, DD, IMDB-BINARY and IMDB-MULTI, before these results but on the same graphs, so
-expect a little less elsewhere. Data sets that are not listed were not run.
+both with their defaults but for R (for each view; 1,024 by default): nothing is chosen. In
+"GraphVectorizer, SVM" a linear SVM, the paper's classifier, takes its place, with C chosen on inner
+folds. Repetitions of one method differ by about as much as these methods do: compare only rows with
+the same number of repetitions. "WL-RGE(ASG), all depths" compares whole training graphs by their
+labels at all depths; the depth (1 to 5), gamma and C are chosen on inner folds whose random graphs
+come from the inner training set alone. The constants of the views (weights, depths, gammas, length
+of vectors) were settled by cross-validation on ENZYMES, MUTAG, PTC, PTC_MR, BZR, Letter-high, NCI1,
+PROTEINS, PROTEINS_full, DD, IMDB-BINARY and IMDB-MULTI, before these results but on the same
+graphs, so expect a little less elsewhere. Data sets that are not listed were not run.
 
 """
 

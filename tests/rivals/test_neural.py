@@ -8,6 +8,9 @@ from graph_zoo import complete, cycle, random_graph, star
 
 import graphmover as gm
 from graphmover import rivals
+from graphmover.rivals import compare
+from graphmover.rivals.cost import Cost
+from graphmover.rivals.neural.training import Holdout
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
@@ -80,5 +83,63 @@ def test_training_stops_early():
 
 
 def test_wrong_classes_are_named():
-    with pytest.raises(ValueError, match="y has 3 classes for 2 graphs"):
+    with pytest.raises(ValueError, match="y has 3 values for 2 graphs"):
         rivals.GINClassifier().fit([complete(3), star(4)], [0, 1, 0])
+
+
+@pytest.mark.parametrize("name", ["hidden", "batch_size", "epochs", "patience"])
+def test_bad_parameters_are_named(name):
+    graphs, classes = easy(4)
+    with pytest.raises(ValueError, match=f"{name} must be at least"):
+        rivals.GINClassifier(random_state=0).set_params(**{name: -1}).fit(graphs, classes)
+
+
+def test_values_are_no_classes():
+    graphs, _ = easy(4)
+    with pytest.raises(ValueError, match="continuous"):
+        rivals.GINClassifier(random_state=0).fit(graphs, [0.1, 0.2, 0.3, 0.4])
+
+
+def test_a_network_of_ones_own():
+    class Mean(rivals.NeuralClassifier):
+        def _network(self, n_classes):
+            n_inputs = self.inputs_.n_node_features
+
+            class Network(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.score = torch.nn.Linear(n_inputs, n_classes)
+
+                def forward(self, graphs):
+                    scores = self.score(graphs.x)
+                    sums = scores.new_zeros(graphs.n_graphs, n_classes)
+                    return sums.index_add(0, graphs.batch, scores)
+
+            return Network()
+
+    graphs, classes = easy(12)
+    model = Mean(epochs=5, random_state=0).fit(graphs, classes)
+    assert model.predict(graphs).shape == (12,)
+
+
+def test_a_holdout_has_all_classes_even_of_few_graphs():
+    target = np.repeat(np.arange(6), 6)
+    holdout = Holdout()
+    [(train, held_out)] = holdout.split(None, target)
+    assert holdout.get_n_splits() == 1
+    assert sorted(target[held_out]) == list(range(6))
+    assert sorted([*train, *held_out]) == list(range(36))
+
+
+def test_a_method_that_fails_leaves_the_others(monkeypatch):
+    graphs, classes = easy(12)
+
+    def fail(self, X, y):
+        raise ArithmeticError("no luck today")
+
+    monkeypatch.setattr(rivals.GINClassifier, "fit", fail)
+    monkeypatch.setattr(compare, "cost_of", lambda *args, **kwargs: Cost(1.0, 1.0, 1.0, None))
+    found = compare.compare(graphs, classes, ["bag of nodes", "GIN"], n_folds=2)
+    assert [row["method"] for row in found.rows] == ["bag of nodes", "GIN"]
+    assert found.rows[0]["mean"] > 0.5 and found.rows[1]["mean"] is None
+    assert "no luck today" in found.rows[1]["note"] and "'GIN' failed" in found.rows[1]["note"]

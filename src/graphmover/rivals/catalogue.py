@@ -146,13 +146,13 @@ def _network(name: str) -> Callable[..., Any]:
     """Return a function that builds a network whose width is chosen on an inner holdout."""
 
     def build() -> Any:
-        from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
+        from sklearn.model_selection import GridSearchCV
 
         from graphmover import rivals
+        from graphmover.rivals.neural.training import Holdout
 
         network = getattr(rivals, f"{name}Classifier")()
-        holdout = StratifiedShuffleSplit(1, test_size=0.1, random_state=0)
-        return GridSearchCV(network, {"hidden": [32, 64]}, cv=holdout)
+        return GridSearchCV(network, {"hidden": [32, 64]}, cv=Holdout())
 
     return build
 

@@ -146,18 +146,23 @@ def compare(
         if cost.failure:
             tell("%s: %s", method.name, cost.failure, shown=progress)
             continue
-        result = evaluate(
-            graphs,
-            y,
-            [method],
-            task=task,
-            n_folds=n_folds,
-            n_repeats=n_repeats,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            progress=progress,
-        )
+        try:
+            result = evaluate(
+                graphs,
+                y,
+                [method],
+                task=task,
+                n_folds=n_folds,
+                n_repeats=n_repeats,
+                random_state=random_state,
+                n_jobs=n_jobs,
+                checkpoint=checkpoint,
+                progress=progress,
+            )
+        except RuntimeError as error:  # others may run nevertheless
+            row["note"] = str(error)
+            tell("%s", error, shown=progress)
+            continue
         [summary] = result.summary()
         deviation = summary["fold_std"] if summary["std"] is None else summary["std"]
         row |= {"mean": summary["mean"], "std": deviation}

@@ -10,8 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from graphmover._utils.checks import require_integer
 from graphmover._utils.random_state import random_generator
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
@@ -25,8 +27,12 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
 
     A tenth of the training set, stratified, is held out. Training ends when its loss has not
     improved for ``patience`` epochs, and the weights of its best epoch stay. The test set is not
-    seen. A subclass needs `_network`; it may replace `_learn` and `_batch`, which say what the
-    network reads.
+    seen.
+
+    A subclass needs ``_network(n_classes)``, which returns a PyTorch module. Its ``forward`` takes
+    some graphs as one, with the fields ``x`` (nodes, ``self.inputs_.n_node_features``),
+    ``edge_index``, ``edge_attr``, ``batch`` (the graph of each node) and ``n_graphs``, and returns
+    a score for each graph and class.
 
     Parameters
     ----------
@@ -68,12 +74,15 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
             Classes.
         """
         torch = optional("torch", type(self).__name__)
+        for name, least in {"hidden": 1, "batch_size": 1, "epochs": 1, "patience": 0}.items():
+            require_integer(name, getattr(self, name), least=least)
         batch = as_graph_batch(X)
+        check_classification_targets(y)
         self.classes_, target = np.unique(np.asarray(y), return_inverse=True)
         if len(target) != len(batch):
-            raise ValueError(f"y has {len(target)} classes for {len(batch)} graphs")
+            raise ValueError(f"y has {len(target)} values for {len(batch)} graphs")
         rng = random_generator(self.random_state)
-        train, held_out = _holdout(target, rng)
+        train, held_out = stratified_holdout(target, rng)
         self._learn(batch[train])
         with _own_state(torch):
             torch.manual_seed(int(rng.integers(2**31)))
@@ -186,7 +195,7 @@ def _copy(network: Any) -> dict[str, Any]:
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _holdout(target: NDArray[Any], rng: np.random.Generator) -> tuple[Any, Any]:
+def stratified_holdout(target: NDArray[Any], rng: np.random.Generator) -> tuple[Any, Any]:
     """Return nine tenths for training and one to be held out, in each class; both increase."""
     held_out = []
     for kind in range(int(target.max()) + 1):
@@ -195,3 +204,19 @@ def _holdout(target: NDArray[Any], rng: np.random.Generator) -> tuple[Any, Any]:
     out = np.sort(np.concatenate(held_out))
     train = np.setdiff1d(np.arange(len(target)), out)
     return (train, out) if len(out) else (train, train)
+
+
+class Holdout:
+    """A tenth of each class to choose hyperparameters on: what `GridSearchCV` takes as ``cv``."""
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:
+        """Yield the one split."""
+        _, target = np.unique(np.asarray(y), return_inverse=True)
+        yield stratified_holdout(target, np.random.default_rng(0))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return 1."""
+        return 1
+
+    def __repr__(self) -> str:
+        return "Holdout()"
