@@ -16,6 +16,9 @@ HERE = Path(__file__).parent
 
 THE_PAPER = "Wu et al. 2019"
 
+#: A lead of fewer points is rounding.
+TIE = 1e-6
+
 #: Rows by data set and method.
 Rows = dict[tuple[str, str], dict[str, str]]
 
@@ -104,7 +107,7 @@ def _first(measured: Rows) -> str:
         best = max(own, key=lambda row: float(row["difference"]))
         ahead, error = (100 * float(best[c]) for c in ("difference", "standard_error"))
         beaten = f"{best['method']}, {ahead:.2f} +- {error:.2f} ahead"
-        if ahead <= 0:
+        if ahead <= TIE:
             first, level = REFERENCE, "yes"
         else:
             first, level = beaten, "yes" if ahead <= error else "no"
@@ -112,7 +115,7 @@ def _first(measured: Rows) -> str:
         faster = "seconds not measured"
         if reference is not None:
             seconds = _fold_seconds(reference)
-            both = [row["method"] for row in own if float(row["difference"]) > 1e-9]
+            both = [row["method"] for row in own if 100 * float(row["difference"]) > TIE]
             both = [m for m in both if 0 < _fold_seconds(measured[name, m]) < seconds]
             faster = ", ".join(both) or "none"
         lines.append([name, str(len(own)), first, level, faster])

@@ -8,6 +8,7 @@ from graph_zoo import cycle, path, star
 
 import graphmover as gm
 from graphmover.evaluation import EvaluationMethod, evaluate
+from graphmover.rivals import Feather, compare
 from graphmover.rivals.catalogue import RIVALS, known_rivals
 from graphmover.rivals.compare import (
     QUICK,
@@ -17,6 +18,7 @@ from graphmover.rivals.compare import (
     draw,
     verdict,
 )
+from graphmover.rivals.cost import Cost
 
 
 def stars_and_cycles(**columns):
@@ -136,3 +138,18 @@ def test_the_picture_has_what_was_scored_and_timed(tmp_path):
     assert "majority" not in drawn
     assert "failed" not in drawn
     draw(Comparison([], {}, "r2", ""), tmp_path / "empty.svg")
+
+
+def test_an_estimator_that_fails_leaves_the_others(monkeypatch):
+    graphs, kinds = stars_and_cycles()
+
+    def fail(self, X, y=None):
+        raise ArithmeticError("no luck today")
+
+    monkeypatch.setattr(Feather, "fit", fail)
+    monkeypatch.setattr(compare, "cost_of", lambda *args, **kwargs: Cost(1.0, 1.0, 1.0, None))
+    found = compare.compare(graphs, kinds, ["bag of nodes", "FEATHER"], n_folds=2)
+    [best, failed] = found.rows
+    assert best["method"] == "bag of nodes" and best["mean"] is not None
+    assert failed["method"] == "FEATHER" and failed["mean"] is None
+    assert "'FEATHER' failed in fold" in failed["note"] and "no luck today" in failed["note"]
