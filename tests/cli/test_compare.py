@@ -62,6 +62,7 @@ def test_a_table_a_picture_and_a_verdict_and_again_from_the_checkpoint(mutag, tm
     assert "measuring" not in again.stderr
     found = json.loads(again.stdout)
     assert found["command"] == "compare"
+    assert (found["source"], found["folds"], found["repeats"]) == (arguments[1], 3, 1)
     assert found["left_out"] == {"WWL+attributes": "needs node attributes"}
     best, other = found["methods"]
     assert best["mean"] >= other["mean"] > 0.7

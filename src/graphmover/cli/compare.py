@@ -109,8 +109,16 @@ def compare(
         for name, reason in found.left_out.items():
             print(f"Left out: {name}, which {reason}.")
 
-    values = {"metric": found.metric, "methods": found.rows, "left_out": found.left_out}
-    return Result(values | {"verdict": found.verdict}, show)
+    values = {
+        "source": str(source),
+        "folds": folds,
+        "repeats": repeats,
+        "metric": found.metric,
+        "methods": found.rows,
+        "left_out": found.left_out,
+        "verdict": found.verdict,
+    }
+    return Result(values, show)
 
 
 def _print_table(found: Comparison) -> None:
