@@ -1,7 +1,7 @@
 """The GPU engine: problems per second, the whole way from graphs to features, agreement, peers.
 
-Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [tree] [pipeline] [million]
-[auto] [agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after
+Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [whole] [tree] [pipeline]
+[million] [auto] [agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after
 a warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems
 of a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1`` before that
 command looks at the largest launch.
@@ -35,7 +35,7 @@ from graphmover.transport.cuda.side import prepare_on_device
 from graphmover.transport.tree.cuda import distances_on_device
 from graphmover.transport.tree.histograms import histograms
 
-PARTS = ("kernel", "tree", "pipeline", "million", "auto", "agreement", "peers")
+PARTS = ("kernel", "whole", "tree", "pipeline", "million", "auto", "agreement", "peers")
 DATASETS = ("MUTAG", "ENZYMES", "NCI1", "IMDB-BINARY", "PROTEINS", "COLLAB")
 
 
@@ -114,6 +114,25 @@ def kernel():
                 f"{100 * int(again.sum()) / out.size:.2f} | {cpu:.2f} | {rate / cpu:.0f} |",
                 flush=True,
             )
+
+
+def whole():
+    """Whole training graphs as random graphs: problems with as many sinks as sources."""
+    print("| data, R = 512 | n merged | GPU M/s | again % |")
+    print("|---|---|---|---|")
+    for name in DATASETS:
+        graphs = load(name)
+        if graphs is None:
+            continue
+        nodes, drawn = sides(graphs, 512, None)
+        x, y = on_device(nodes), on_device(drawn)
+        ms = device_ms(lambda: engine.solve(x, y), 3)
+        out, again = engine.solve(x, y)
+        print(
+            f"| {name} | {x.sizes.mean():.1f} | {out.size / ms / 1e3:.2f} | "
+            f"{100 * int(again.sum()) / out.size:.2f} |",
+            flush=True,
+        )
 
 
 def tree():
