@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import numpy as np
 from graphmover._utils.cuda import source
 from graphmover.transport.cpu.problem import prepare
 from graphmover.transport.cuda import schedule
+from graphmover.transport.cuda.engine import BY_LANES
+from graphmover.transport.cuda.schedule import Solver
 from graphmover.transport.ground import default_ground_distance
 from graphmover.transport.side import ROUNDED_TOTAL, add_unmatched
 from graphmover.transport.tree.histograms import histograms, index_labels
@@ -73,67 +76,94 @@ def host_side(nodes):
     return HostSide(arrays, sizes, side.totals, table)
 
 
-def distances(kernels, x, y, ground=None, *, guess=True, shared=True):
-    """All distances as `cuda.engine.solve` computes them, and how many had to be solved again.
+def distances(kernels, x, y, ground=None, *, guess=True, shared=True, pairs=None):
+    """All distances as `cuda.engine.solve` computes them, and how many problems each kernel took.
 
-    A ground distance by counts needs kernels that were built with PARTIAL.
+    With ``pairs``, those as `cuda.engine.distances_of_pairs`. A ground distance by counts needs
+    kernels that were built with PARTIAL.
     """
     if ground is None:
         ground = default_ground_distance(x.n_dimensions)
     x, y = host_side(x), host_side(y)
-    out = np.full((len(x.sizes), len(y.sizes)), np.inf)
-    n_again = 0
-    partial = ground.partial
-    for launch in schedule.launches(x.sizes, y.sizes, x.totals, y.totals, partial=partial):
-        again = np.zeros((launch.n_problems, 2), np.int32)
-        count = np.zeros(1, np.int32)
-        arguments = (launch, x, y, ground, out, again, count)
-        if not launch.width:
-            run(kernels, "solve_many_sinks", launch.many_sinks_bytes(), False, *arguments)
-            continue
-        if guess:
-            packed = shared and launch.can_be_packed(10**9)
-            step = "guess_short" if packed and launch.short else "guess"
-            run(kernels, step, launch.guess_bytes(packed=packed), packed, *arguments)
-        else:
-            again[:] = [(g, r) for g in launch.x_graphs for r in launch.y_graphs]
-            count[0] = len(again)
-        n_again += count[0]
+    sizes, partial = (x.sizes, y.sizes, x.totals, y.totals), ground.partial
+    if pairs is None:
+        out = np.full((len(x.sizes), len(y.sizes)), np.inf)
+        launches = schedule.launches(*sizes, partial=partial)
+    else:
+        launches, order = schedule.launches_of_pairs(*pairs, *sizes, partial=partial)
+        out = np.full(len(order), np.inf)
+    start, taken = 0, Counter()
+    for launch in launches:
+        stop = start + launch.n_problems
+        there = out if pairs is None else out[start:stop]
+        start = stop
+        taken += solve(kernels, launch, x, y, ground, there, guess=guess, shared=shared)
+    if pairs is not None:
+        found, out = out, np.full(len(pairs[0]), np.inf)
+        out[order] = found
+    elif partial:
+        add_unmatched(np, out, x.totals[:, np.newaxis], y.totals, ground.unmatched)
+    return out, taken
+
+
+def solve(kernels, launch, x, y, ground, out, *, guess, shared):
+    """Solve a launch as `cuda.engine._launch` does; return how many problems each kernel took."""
+    steps = []  # kernels that leave what they cannot solve to the next, with bytes of memory
+    if guess and launch.solver is Solver.FEW_SINKS:
+        packed = shared and launch.can_be_packed(10**9)
+        short = "_short" if packed and launch.short else ""
+        n_bytes = launch.guess_bytes(packed=packed)
+        steps.append((f"guess{short}", (n_bytes, 0) if packed else (0, n_bytes)))
+    if guess and launch.numbered:
+        *apart, together = launch.simplex_bytes
+        steps.append(("guess_by_simplex", (together, 0) if shared else apart))
+    if launch.width:
         n_bytes = launch.exact_bytes()
         fits = shared and schedule.fits_shared_memory(n_bytes, 10**9)
-        run(kernels, "solve_exactly", n_bytes, fits, *arguments, listed=True)
-    if partial:
-        add_unmatched(np, out, x.totals, y.totals, ground.unmatched)
-    return out, n_again
+        steps.append(("solve_exactly", (n_bytes, 0) if fits else (0, n_bytes)))
+    else:
+        steps.append(("solve_many_sinks", (0, launch.many_sinks_bytes())))
+    chosen, n_chosen, taken = None, None, Counter()
+    for step, memory in steps:
+        again, n_again = np.full(launch.n_problems, -1, np.int32), np.zeros(1, np.int32)
+        lists = chosen, n_chosen, again, n_again
+        taken[step] = launch.n_problems if n_chosen is None else int(n_chosen[0])
+        run(step, memory, kernels, launch, x, y, ground, out, *lists)
+        chosen, n_chosen = again, n_again
+    return taken
 
 
-def run(kernels, step, n_bytes, shared, launch, x, y, ground, out, again, count, *, listed=False):
-    function = kernels[f"run_{step}_in_{'shared' if shared else 'scratch'}_memory"]
+def run(step, memory, kernels, launch, x, y, ground, out, chosen, n_chosen, again, n_again):
+    shared, scratch = memory
+    function = kernels[f"run_{step}_in_{'scratch' if scratch else 'shared'}_memory"]
 
     def address(array):
-        return ctypes.c_void_p(array.ctypes.data)
+        return None if array is None else ctypes.c_void_p(array.ctypes.data)
 
     function(
         ctypes.c_int(launch.n_warps),
-        ctypes.c_long(n_bytes if shared else 16),
+        ctypes.c_long(shared),
         address(x.table),
         address(y.table),
-        None if listed else address(launch.x_graphs),
-        ctypes.c_int(len(launch.x_graphs)),
-        None if listed else address(launch.y_graphs),
-        ctypes.c_int(len(launch.y_graphs)),
+        address(launch.x_graphs),
+        address(launch.y_graphs),
+        address(launch.rectangles),
+        ctypes.c_int(len(launch.rectangles)),
+        ctypes.c_int(launch.n_problems),
         ctypes.c_int(x.arrays[0].shape[1]),
         ctypes.c_int(x.arrays[5].shape[1]),
         ctypes.c_double(ground.floor),
         ctypes.c_double(ground.per_label),
-        ctypes.c_int(launch.width or launch.sinks),
+        ctypes.c_int(launch.width if step in BY_LANES else launch.sinks),
         ctypes.c_int(launch.rows),
         ctypes.c_int(launch.places),
-        ctypes.c_longlong(n_bytes if not shared else 16),
+        ctypes.c_longlong(scratch),
         address(out),
-        ctypes.c_longlong(out.shape[1]),
+        ctypes.c_longlong(out.shape[-1]),
+        address(chosen),
+        address(n_chosen),
         address(again),
-        address(count),
+        address(n_again),
     )
 
 
@@ -174,7 +204,7 @@ def tree_distances(kernel, x, y, *, partial, tile):
     scales = np.ones(len(y)) if partial else index.totals
 
     def address(array):
-        return ctypes.c_void_p(array.ctypes.data)
+        return None if array is None else ctypes.c_void_p(array.ctypes.data)
 
     n_tiles = -(-len(y) // tile)
     for i, j in np.ndindex(len(x), n_tiles):

@@ -84,10 +84,10 @@ def counting_kernels(tmp_path_factory):
 
 def assert_equal_to_the_cpu(kernels, x, y, ground=None, **choice):
     """The simulator aborts where a warp diverges around an operation of all lanes."""
-    distances, again = cuda_simulator.distances(kernels, x, y, ground, **choice)
+    distances, taken = cuda_simulator.distances(kernels, x, y, ground, **choice)
     expected = gm.earth_movers_distance(x, y, ground=ground)
     np.testing.assert_allclose(distances, expected, rtol=1e-9)
-    return again
+    return taken
 
 
 @pytest.mark.parametrize("labels, grid", [(0, 0), (3, 0), (0, 2), (3, 3)])
@@ -122,8 +122,9 @@ def test_all_kernels_give_the_same(kernels, guess, shared):
 def test_masses_of_16_32_and_64_bits(kernels, most_mass, all_again):
     rng = np.random.default_rng(4)
     x, y = (random_nodes(rng, 5, n, most_mass=most_mass) for n in (30, 20))
-    again = assert_equal_to_the_cpu(kernels, x, y)
-    assert (again == 25) == all_again
+    taken = assert_equal_to_the_cpu(kernels, x, y)
+    left = taken["solve_exactly"] + taken["solve_many_sinks"]
+    assert left == (25 if all_again else 0)
 
 
 @pytest.mark.slow
@@ -132,10 +133,41 @@ def test_many_sources_are_sampled_and_settled(kernels):
     assert_equal_to_the_cpu(kernels, random_nodes(rng, 2, 900), random_nodes(rng, 6, 12))
 
 
-def test_more_than_32_sinks(kernels):
+def same_size(rng, count, n, most_mass):
+    """Graphs of exactly n nodes."""
+    masses = rng.integers(1, most_mass + 1, count * n)
+    return gm.NodeEmbeddings(rng.random((count * n, 3)), masses, n * np.arange(count + 1))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("most_mass", [1, 5])
+@pytest.mark.parametrize("n, m", [(17, 17), (33, 31), (49, 47), (65, 63), (80, 65), (200, 18)])
+def test_the_simplex_method(kernels, n, m, most_mass, shared):
+    """Sizes around those at which a lane has another node; equal masses make pivots degenerate."""
+    rng = np.random.default_rng(n)
+    x, y = same_size(rng, 2, n, most_mass), same_size(rng, 2, m, most_mass)
+    taken = assert_equal_to_the_cpu(kernels, x, y, shared=shared)
+    assert taken == {"guess_by_simplex": 4}
+    assert_equal_to_the_cpu(kernels, x, y, guess=False)
+
+
+@pytest.mark.slow
+def test_more_sinks_than_the_simplex_method_can_number(kernels):
     rng = np.random.default_rng(6)
-    x, y = random_nodes(rng, 4, 80, labels=2), random_nodes(rng, 4, 60, labels=2)
-    assert_equal_to_the_cpu(kernels, x, y)
+    x, y = same_size(rng, 1, 1100, 3), same_size(rng, 2, 33, 3)
+    assert assert_equal_to_the_cpu(kernels, x, y) == {"solve_many_sinks": 2}
+
+
+def test_chosen_pairs(kernels):
+    """The same bits as in a table of all pairs; a graph without nodes is infinitely far."""
+    rng = np.random.default_rng(11)
+    x, y = random_nodes(rng, 9, 50, labels=2), random_nodes(rng, 7, 30, labels=2)
+    y = gm.NodeEmbeddings(y.points, y.masses, [0, *y.offsets], y.labels)
+    table, _ = cuda_simulator.distances(kernels, x, y)
+    pairs = rng.integers(0, 9, 40), rng.integers(0, 8, 40)
+    chosen, _ = cuda_simulator.distances(kernels, x, y, pairs=pairs)
+    np.testing.assert_array_equal(chosen, table[pairs])
+    assert np.isinf(chosen).any() and np.isfinite(chosen).any()
 
 
 @pytest.mark.parametrize("columns", [0, 1, 3])
@@ -196,12 +228,21 @@ def test_counts_of_many_sources_are_sampled_and_settled(counting_kernels):
 
 
 def test_a_guess_that_cannot_be_proven_is_solved_again(kernels):
-    """Costs differ only in their last digits: 18 bits cannot tell which flow is best."""
+    """Costs differ only in their last digits: 18 bits cannot tell which flow is best.
+
+    Nor can the 22 bits of the simplex method, which goes on with exact costs.
+    """
     rng = np.random.default_rng(7)
     points = 1 + 1e-6 * rng.random((24, 1))
     x = gm.NodeEmbeddings(points, np.ones(24, int), [0, 12, 24])
     y = gm.NodeEmbeddings([[0.0], *(1 + 1e-6 * rng.random((5, 1)))], np.ones(6, int), [0, 6])
-    assert assert_equal_to_the_cpu(kernels, x, y) == 2
+    taken = assert_equal_to_the_cpu(kernels, x, y)
+    assert taken == {"guess_short": 2, "guess_by_simplex": 2}
+    points = [[0.0, 0.0], *(1 + 1e-7 * rng.random((59, 2)))]
+    x, y = (
+        gm.NodeEmbeddings(part, np.ones(30, int), [0, 30]) for part in np.split(np.array(points), 2)
+    )
+    assert assert_equal_to_the_cpu(kernels, x, y) == {"guess_by_simplex": 1}
 
 
 def test_distances_far_below_the_largest_cost(kernels):

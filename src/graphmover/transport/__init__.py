@@ -125,7 +125,7 @@ def transport_plan(
     if checked is not None and checked.unmatched is not None:
         flows = flows * (totals.max() / totals[1])
         costs = np.array([[cost]])
-        add_unmatched(np, costs, totals[:1], totals[1:], checked.unmatched)
+        add_unmatched(np, costs, totals[:1, np.newaxis], totals[1:], checked.unmatched)
         cost = costs[0, 0]
     out[np.ix_(heavy_x, heavy_y)] = flows
     return out, float(cost)

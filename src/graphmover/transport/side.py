@@ -59,9 +59,10 @@ def merge_nodes(
 def add_unmatched(xp: Any, costs: Any, x_totals: Any, y_totals: Any, unmatched: float) -> None:
     """Turn the mean cost of the mass that is matched into that of all mass of y, in place.
 
-    ``costs[i, j]`` is between graph i of x and graph j of y, and infinite where one has no nodes.
+    Costs are infinite where a graph has no nodes. Totals are those of both graphs of each cost, or
+    arrays that broadcast to them.
     """
-    x_totals, y_totals = xp.asarray(x_totals)[:, np.newaxis], xp.asarray(y_totals)
+    x_totals, y_totals = xp.asarray(x_totals), xp.asarray(y_totals)
     matched = xp.minimum(x_totals, y_totals) / xp.maximum(y_totals, 1)
     matched[(x_totals == 0) | (y_totals == 0)] = 1.0
     costs *= matched

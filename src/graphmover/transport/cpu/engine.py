@@ -127,7 +127,7 @@ def _solve(x, y, out, ground, chosen):
     _solve_where_sinks_are_fewer(rule, x, y, True, False, chosen, out)
     _solve_where_sinks_are_fewer(rule, y, x, False, True, chosen, out)
     if rule.partial:
-        add_unmatched(np, out, x.totals, y.totals, ground.unmatched)
+        add_unmatched(np, out, x.totals[:, np.newaxis], y.totals, ground.unmatched)
 
 
 def rule_of(ground, n_dimensions):

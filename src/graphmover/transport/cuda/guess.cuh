@@ -62,7 +62,7 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
   lay_out(s, tables);
   const int places = tables.places;
   s.alone = places == 1;
-  const int64 count = (int64)tasks.n_x * tasks.n_y;
+  const int64 count = number_of_tasks(tasks);
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
     Lane l;
     Problem p;
@@ -87,12 +87,8 @@ STEP void guess(const Side* x, const Side* y, const Tasks& tasks, const Results&
     const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
     const double distance =
         prove(l, s, distances_of(ground, p), units, total, matched, price, proven);
-    if (exists && l.sink == 0) {
-      if (possible && proven && !(finer_bound(bound, distance, matched) > 0))
-        results.out[p.g * results.stride + p.r] = distance;
-      else
-        results.again[atomicAdd(results.n_again, 1)] = make_int2(p.g, p.r);
-    }
+    const bool solved = possible && proven && !(finer_bound(bound, distance, matched) > 0);
+    if (exists && l.sink == 0) leave_result(p, tasks, results, solved, distance);
     __syncwarp();
   }
 }

@@ -162,3 +162,48 @@ STEP void balance(const Many& s, int lane) {
       if (s.mark[k] == LOST) rebuild_arcs(s, lane, k);
   }
 }
+
+STEP void solve_many_sinks(const Side* x, const Side* y, const Tasks& tasks,
+                           const Results& results, const GroundDistance& ground,
+                           const Tables& tables) {
+  Many s;
+  lay_out_many(s, tables.memory, tables.rows, tables.width);
+  const int64 count = number_of_tasks(tasks);
+  for (int64 number = blockIdx.x; number < count; number += gridDim.x) {
+    Lane l;
+    Problem p;
+    take_problem(x, y, tasks, number, count, 32, 1, 32, l, p);
+    s.n = l.n, s.m = l.m, s.words = (l.n + 31) / 32;
+    int64 source_factor, sink_factor, total;
+    const bool exact = factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
+                               source_factor, sink_factor, total);
+    const int64 matched = matched_mass(p, total);
+    const Supply<int64> supply =
+        supply_of(p, exact ? p.sources->masses : p.sources->rounded, source_factor);
+    double bound = cost_bound(ground, p), distance = 0.0;
+    while (bound > 0) {
+      const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
+      for (int k = l.lane; k < s.m; k += 32) {
+        look_at_sink(p, k);
+        s.deficit[k] = demand_of(p, exact ? p.sinks->masses : p.sinks->rounded, sink_factor);
+        const Distances distances = distances_of(ground, p);
+        for (int i = 0; i < s.n; ++i) s.cost[i * s.stride + k] = integer_cost(distances(i), units);
+      }
+      __syncwarp();
+      assign(s, l.lane, supply);
+      balance(s, l.lane);
+      double cost = 0.0;
+      for (int k = l.lane; k < s.m; k += 32) {
+        look_at_sink(p, k);
+        const Distances distances = distances_of(ground, p);
+        for (int i = 0; i < s.n; ++i)
+          if (s.flow[i * s.stride + k]) cost += s.flow[i * s.stride + k] * distances(i);
+      }
+      for (int apart = 16; apart; apart >>= 1) cost += __shfl_xor_sync(ALL, cost, apart);
+      distance = cost / matched;
+      bound = finer_bound(bound, distance, matched);
+    }
+    if (l.lane == 0) leave_result(p, tasks, results, true, distance);
+    __syncwarp();
+  }
+}

@@ -42,29 +42,54 @@ struct Side {
   const int64* totals;    // (graphs,) the mass of a graph
 };
 
-// Which problems a launch solves: all pairs of graphs of two lists, or the pairs of a list.
+// All pairs of consecutive graphs of two lists, numbered from `first` on among a launch's problems.
+struct Rectangle {
+  int first;
+  int x, n_x;  // the first graph in the list of x, and how many
+  int y, n_y;
+};
+
+// Which problems a launch solves: those of its rectangles, or, if there are none, the graphs at equal
+// places of both lists. Problems have numbers; with `chosen`, only those of a list are solved.
 struct Tasks {
   const int* x_graphs;
   const int* y_graphs;
-  uint32 n_x, n_y;
-  const int2* pairs;
-  const int* n_pairs;
+  const Rectangle* rectangles;
+  int n_rectangles;
+  int n_problems;
+  const int* chosen;
+  const int* n_chosen;
 };
+
+STEP int number_of_tasks(const Tasks& tasks) {
+  return tasks.chosen ? *tasks.n_chosen : tasks.n_problems;
+}
+
+// The rectangle of a problem: the last that does not begin after it.
+STEP Rectangle rectangle_of(const Tasks& tasks, int number) {
+  int here = 0, beyond = tasks.n_rectangles;
+  while (beyond - here > 1) {
+    const int middle = (here + beyond) / 2;
+    (tasks.rectangles[middle].first <= number ? here : beyond) = middle;
+  }
+  return tasks.rectangles[here];
+}
 
 // Where a launch leaves its results.
 struct Results {
-  double* out;   // (graphs of x, graphs of y)
+  double* out;   // (graphs of x, graphs of y), or for each of the pairs
   int64 stride;
-  int2* again;   // pairs without a result
+  int* again;    // numbers of the problems without a result
   int* n_again;
 };
 
 // One warp's memory, and what it must hold.
 struct Tables {
-  int width;   // lanes of a problem
+  int width;   // lanes of a problem; sinks of the largest where those are not lanes
   int rows;    // sources of the largest problem
   int places;  // problems side by side
   char* memory;
+  char* costs; // of the simplex method, if not in the same memory
 };
 
 // ------------------------------------------------------------------------ lanes and problems
@@ -79,6 +104,7 @@ struct Lane {
 
 // A lane's problem: graph g of x and graph r of y; the smaller are the sinks.
 struct Problem {
+  int number;    // among the launch's; none: -1
   int g, r;
   const Side* sources;
   const Side* sinks;
@@ -136,14 +162,16 @@ STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 s
   const int64 number = start + place;
   const bool used = place < places;
   l = Lane{lane, used ? place * width : 0, used ? lane % width : 0, used ? lane : spare, 0, 0, 0};
-  p = Problem{-1, -1, x, y, 0, 0, 0, 0, 0, 0, 0, 0};
+  p = Problem{-1, -1, -1, x, y, 0, 0, 0, 0, 0, 0, 0, 0};
   if (place >= places || number >= count) return;
-  if (tasks.pairs) {
-    const int2 pair = tasks.pairs[number];
-    p.g = pair.x, p.r = pair.y;
-  } else {
-    p.g = tasks.x_graphs[(uint32)number % tasks.n_x], p.r = tasks.y_graphs[(uint32)number / tasks.n_x];
+  p.number = tasks.chosen ? tasks.chosen[number] : (int)number;
+  int at_x = p.number, at_y = p.number;
+  if (tasks.n_rectangles) {
+    const Rectangle all = rectangle_of(tasks, p.number);
+    const uint32 local = p.number - all.first;
+    at_x = all.x + local % all.n_x, at_y = all.y + local / all.n_x;
   }
+  p.g = tasks.x_graphs[at_x], p.r = tasks.y_graphs[at_y];
   const int n_x = x->offsets[p.g + 1] - x->offsets[p.g];
   const int n_y = y->offsets[p.r + 1] - y->offsets[p.r];
   const bool swapped = n_x < n_y;
@@ -157,6 +185,15 @@ STEP void take_problem(const Side* x, const Side* y, const Tasks& tasks, int64 s
   }
   l.own = (l.m < 32 ? (1u << l.m) - 1 : ALL) << l.base;
   look_at_sink(p, min(l.sink, l.m - 1));
+}
+
+// Leave a problem's distance, or its number among those to solve again.
+STEP void leave_result(const Problem& p, const Tasks& tasks, const Results& results, bool solved,
+                double distance) {
+  if (!solved)
+    results.again[atomicAdd(results.n_again, 1)] = p.number;
+  else
+    results.out[tasks.n_rectangles ? p.g * results.stride + p.r : p.number] = distance;
 }
 
 // ------------------------------------------------------------------------ costs and masses

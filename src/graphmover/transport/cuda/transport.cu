@@ -6,13 +6,16 @@
 // takes as many problems as fit side by side: 32 / width. All problems of a warp go through the same
 // loops together (`any_problem` ends a loop when the last of them is done): a warp never diverges.
 //
-// Guess and prove. `guess` solves with costs of 18 bits: half the memory, so twice the warps in
-// flight, and one instruction where 64 bits need two. Then it computes the costs again, exactly
-// as the CPU does, to 48 bits, and proves that the flow found is optimal for these up to 1e-11 of
-// the distance: no cycle of the residual graph gains more. A problem without that proof, with masses above 31
-// bits, or with a distance so small that it needs finer integer costs, goes on the list `again`.
-// `solve_exactly` solves those with 64 bits throughout. Problems with more than 32 sinks are left
-// to `solve_many_sinks`: one problem per warp, as in `cpu/many_sinks.py`.
+// Problems with more than MOST_FEW sinks (`schedule.py`) are solved by the simplex method, one in a
+// warp: as in `cpu/simplex.py`, in integers too.
+//
+// Guess and prove. Both solve with costs of 18 or 22 bits: half the memory, so twice the warps in
+// flight, and one instruction where 64 bits need two. Then they compute the costs again, exactly
+// as the CPU does, and prove that the flow found is optimal for these up to 1e-11 of the distance.
+// A problem without that proof, with masses above 31 bits, or with a distance so small that it needs
+// finer integer costs, goes on the list `again`. Those are solved with 64 bits throughout, by
+// `solve_exactly` or, with more than 32 sinks, by `solve_many_sinks`: one problem per warp, as in
+// `cpu/many_sinks.py`.
 //
 // Counts. Compiled with PARTIAL, the kernels count masses instead of shares (`ground.py`): the side
 // with less mass gets a further node at no cost to anyone, its last, as in `cpu/problem.py`.
@@ -32,22 +35,28 @@ typedef unsigned long long uint64;
 typedef unsigned int uint32;
 typedef unsigned short uint16;
 
+// Warps on a multiprocessor that the simplex method leaves registers for.
+#ifndef SIMPLEX_WARPS
+#define SIMPLEX_WARPS 24
+#endif
+
 #define STEP static __device__ __forceinline__
 
 #include "ground.cuh"
 #include "problem.cuh"
 #include "few_sinks.cuh"
 #include "guess.cuh"
+#include "simplex.cuh"
 #include "many_sinks.cuh"
 
-// Solve the pairs of a list with 64 bits throughout.
+// Solve with 64 bits throughout.
 template <typename S>
 STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const Results& results,
                         const GroundDistance& ground, const Tables& tables) {
   S s;
   lay_out(s, tables);
   int places = tables.places;
-  const int64 count = *tasks.n_pairs;
+  const int64 count = number_of_tasks(tasks);
   if (count <= gridDim.x) places = 1;  // so few that none has to wait for another
   s.alone = places == 1;
   for (int64 start = (int64)blockIdx.x * places; start < count; start += (int64)gridDim.x * places) {
@@ -88,7 +97,7 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
         bound = finer_bound(bound, distance, matched);
       }
     }
-    if (l.m && l.sink == 0) results.out[p.g * results.stride + p.r] = distance;
+    if (l.m && l.sink == 0) leave_result(p, tasks, results, true, distance);
     __syncwarp();
   }
 }
@@ -96,78 +105,33 @@ STEP void solve_exactly(const Side* x, const Side* y, const Tasks& tasks, const 
 extern __shared__ __align__(16) char shared[];
 
 // `warps` is the number that a multiprocessor should have room for.
-#define KERNEL(name, warps, step, memory, ...)                                                   \
+#define KERNEL(name, warps, step, ...)                                                           \
   extern "C" __global__ void __launch_bounds__(32, warps)                                        \
-      name(const Side* x, const Side* y, const int* x_graphs, int n_x, const int* y_graphs,      \
-           int n_y, int d, int k, double floor, double per_label, int width, int rows,           \
-           int places, char* scratch, int64 scratch_bytes, double* out, int64 stride,            \
-           int2* again, int* n_again) {                                                          \
-    const Tasks tasks = {x_graphs, y_graphs, (uint32)n_x, (uint32)n_y, x_graphs ? 0 : again,     \
-                         n_again};                                                               \
+      name(const Side* x, const Side* y, const int* x_graphs, const int* y_graphs,               \
+           const Rectangle* rectangles, int n_rectangles, int n_problems, int d, int k,          \
+           double floor, double per_label, int width, int rows, int places, char* scratch,       \
+           int64 scratch_bytes, double* out, int64 stride, const int* chosen,                    \
+           const int* n_chosen, int* again, int* n_again) {                                      \
+    const Tasks tasks = {x_graphs,   y_graphs, rectangles, n_rectangles,                         \
+                         n_problems, chosen,   n_chosen};                                        \
     const Results results = {out, stride, again, n_again};                                       \
     const GroundDistance ground = {d, k, floor, per_label};                                      \
-    const Tables tables = {width, rows, places, memory};                                         \
-    step<State<__VA_ARGS__>>(x, y, tasks, results, ground, tables);                              \
+    const Tables tables = {width, rows, places, __VA_ARGS__};                                    \
+    step(x, y, tasks, results, ground, tables);                                                  \
   }
 
 #define SCRATCH (scratch + blockIdx.x * scratch_bytes)
+#define FEW(...) State<__VA_ARGS__>
 
-KERNEL(guess_short_in_shared_memory, 24, guess, shared, PackedArcs, uint16)
-KERNEL(guess_in_shared_memory, 24, guess, shared, PackedArcs, int)
-KERNEL(guess_in_scratch_memory, 16, guess, SCRATCH, SeparateArcs<int>, int)
-KERNEL(solve_exactly_in_shared_memory, 16, solve_exactly, shared, SeparateArcs<int64>, int64)
-KERNEL(solve_exactly_in_scratch_memory, 16, solve_exactly, SCRATCH, SeparateArcs<int64>, int64)
-
+KERNEL(guess_short_in_shared_memory, 24, (guess<FEW(PackedArcs, uint16)>), shared, 0)
+KERNEL(guess_in_shared_memory, 24, (guess<FEW(PackedArcs, int)>), shared, 0)
+KERNEL(guess_in_scratch_memory, 16, (guess<FEW(SeparateArcs<int>, int)>), SCRATCH, 0)
+KERNEL(solve_exactly_in_shared_memory, 16, (solve_exactly<FEW(SeparateArcs<int64>, int64)>), shared, 0)
+KERNEL(solve_exactly_in_scratch_memory, 16, (solve_exactly<FEW(SeparateArcs<int64>, int64)>), SCRATCH, 0)
+KERNEL(guess_by_simplex_in_shared_memory, SIMPLEX_WARPS, guess_by_simplex, shared, 0)
+KERNEL(guess_by_simplex_in_scratch_memory, SIMPLEX_WARPS, guess_by_simplex, shared, SCRATCH)
 // More warps in flight hide more of the scratch memory's latency than spilled registers cost.
-extern "C" __global__ void __launch_bounds__(32, 24)
-    solve_many_sinks_in_scratch_memory(const Side* x, const Side* y, const int* x_graphs, int n_x,
-                                       const int* y_graphs, int n_y, int d, int k, double floor,
-                                       double per_label, int sinks, int rows, int, char* scratch,
-                                       int64 scratch_bytes, double* out, int64 stride, int2*,
-                                       int*) {
-  Many s;
-  lay_out_many(s, scratch + blockIdx.x * scratch_bytes, rows, sinks);
-  const GroundDistance ground = {d, k, floor, per_label};
-  const Tasks tasks = {x_graphs, y_graphs, (uint32)n_x, (uint32)n_y, 0, 0};
-  const int64 count = (int64)n_x * n_y;
-  for (int64 number = blockIdx.x; number < count; number += gridDim.x) {
-    Lane l;
-    Problem p;
-    take_problem(x, y, tasks, number, count, 32, 1, 32, l, p);
-    s.n = l.n, s.m = l.m, s.words = (l.n + 31) / 32;
-    int64 source_factor, sink_factor, total;
-    const bool exact = factors(p.sources->totals[p.source_graph], p.sinks->totals[p.sink_graph],
-                               source_factor, sink_factor, total);
-    const int64 matched = matched_mass(p, total);
-    const Supply<int64> supply =
-        supply_of(p, exact ? p.sources->masses : p.sources->rounded, source_factor);
-    double bound = cost_bound(ground, p), distance = 0.0;
-    while (bound > 0) {
-      const double units = units_per_cost(bound, Limits<int64>::COST_BITS);
-      for (int k = l.lane; k < s.m; k += 32) {
-        look_at_sink(p, k);
-        s.deficit[k] = demand_of(p, exact ? p.sinks->masses : p.sinks->rounded, sink_factor);
-        const Distances distances = distances_of(ground, p);
-        for (int i = 0; i < s.n; ++i) s.cost[i * s.stride + k] = integer_cost(distances(i), units);
-      }
-      __syncwarp();
-      assign(s, l.lane, supply);
-      balance(s, l.lane);
-      double cost = 0.0;
-      for (int k = l.lane; k < s.m; k += 32) {
-        look_at_sink(p, k);
-        const Distances distances = distances_of(ground, p);
-        for (int i = 0; i < s.n; ++i)
-          if (s.flow[i * s.stride + k]) cost += s.flow[i * s.stride + k] * distances(i);
-      }
-      for (int apart = 16; apart; apart >>= 1) cost += __shfl_xor_sync(ALL, cost, apart);
-      distance = cost / matched;
-      bound = finer_bound(bound, distance, matched);
-    }
-    if (l.lane == 0) out[p.g * stride + p.r] = distance;
-    __syncwarp();
-  }
-}
+KERNEL(solve_many_sinks_in_scratch_memory, 24, solve_many_sinks, SCRATCH, 0)
 
 // The smallest and largest coordinates of each graph, one warp for each.
 extern "C" __global__ void extents(const double* points, const int* offsets, int n_graphs, int d,
