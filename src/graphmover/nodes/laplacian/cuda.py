@@ -49,46 +49,53 @@ class DeviceSolver:
         self._unsolved = cupy.zeros(len(self._sizes), np.int32)
         self._available = shared_memory() - _DECLARED
         sizes = np.where(self._sizes <= most_nodes, self._sizes, 0)
-        schedule = _schedule.launches(sizes, d, self._available)
-        here = cupy.cuda.get_current_stream()
-        lists = [cupy.asarray(launch.graphs) for launch in schedule]
-        ready = here.record()
-        streams = [cupy.cuda.Stream(non_blocking=True) for _ in schedule[:_STREAMS]]
-        for stream in streams:
-            stream.wait_event(ready)
-        for number, (launch, graphs) in enumerate(zip(schedule, lists, strict=True)):
-            with streams[number % len(streams)]:
-                self._launch(launch, graphs)
-        for stream in streams:
-            here.wait_event(stream.record())
+        self._launch(_schedule.launches(sizes, d, self._available))
 
-    def _launch(self, launch: _schedule.Launch, graphs: Any) -> None:
+    def _launch(self, schedule: list[_schedule.Launch]) -> None:
+        """Launch all kernels; the current stream then waits for them, the host does not.
+
+        Scratch memory belongs to the current stream: it waits, so it can use it again.
+        """
         import cupy
 
-        budget = free_memory() // 8
-        if launch.scratch_bytes > budget:  # earlier launches left theirs in CuPy's memory pool
-            reclaim_memory()
-            budget = free_memory() // 8
+        if not schedule:
+            return
+        n_streams = min(_STREAMS, len(schedule))
         n_processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-        blocks = _schedule.scratch_slots(launch, n_processors, budget)
-        scratch = cupy.empty(blocks * launch.scratch_bytes, np.uint8)
-        place = "shared" if launch.matrix_in_shared else "scratch"
-        name = f"by_reflections_in_{place}_memory"
-        kernel(name, self._available, file="laplacian.cu")(
-            (blocks,),
-            (launch.threads,),
-            (
-                graphs,
-                np.int32(len(graphs)),
+        budget = _scratch_budget(schedule) // n_streams
+        slots = [_schedule.scratch_slots(launch, n_processors, budget) for launch in schedule]
+        needed = [n * launch.scratch_bytes for n, launch in zip(slots, schedule, strict=True)]
+        scratch = [
+            cupy.empty(max(needed[first::n_streams]), np.uint8) for first in range(n_streams)
+        ]
+        graphs = cupy.asarray(np.concatenate([launch.graphs for launch in schedule]))
+        here = cupy.cuda.get_current_stream()
+        ready = here.record()
+        streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(n_streams)]
+        for stream in streams:
+            stream.wait_event(ready)
+        start = 0
+        for number, (launch, blocks) in enumerate(zip(schedule, slots, strict=True)):
+            stop = start + len(launch.graphs)
+            place = "shared" if launch.matrix_in_shared else "scratch"
+            name = f"by_reflections_in_{place}_memory"
+            arguments = (
+                graphs[start:stop],
+                np.int32(stop - start),
                 *self._arrays,
                 np.int32(launch.few),
-                scratch,
+                scratch[number % n_streams],
                 np.int64(launch.scratch_bytes),
                 self.points,
                 self._unsolved,
-            ),
-            shared_mem=launch.shared_bytes,
-        )
+            )
+            with streams[number % n_streams]:
+                kernel(name, self._available, file="laplacian.cu")(
+                    (blocks,), (launch.threads,), arguments, shared_mem=launch.shared_bytes
+                )
+            start = stop
+        for stream in streams:
+            here.wait_event(stream.record())
 
     def finish(self) -> Any:
         """Wait; solve what is left by Jacobi's method; return the graphs too large for that."""
@@ -116,3 +123,13 @@ class DeviceSolver:
                 ),
                 shared_mem=_schedule.rotation_bytes(n),
             )
+
+
+def _scratch_budget(schedule: list[_schedule.Launch]) -> int:
+    """The bytes that all launches may take: an eighth of what is free.
+
+    What CuPy's memory pool keeps is reclaimed before a single graph would not fit.
+    """
+    if max(launch.scratch_bytes for launch in schedule) * _STREAMS > free_memory() // 8:
+        reclaim_memory()
+    return int(free_memory()) // 8
