@@ -1,10 +1,10 @@
 """The GPU engine: problems per second, the whole way from graphs to features, agreement, peers.
 
 Run with GRAPHMOVER_DATA set: ``python benchmarks/gpu.py [kernel] [whole] [tree] [pipeline]
-[million] [auto] [agreement] [peers]``; without a name, all of it. Device times are CUDA events, medians after
-a warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve the problems
-of a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1`` before that
-command looks at the largest launch.
+[million] [auto] [agreement] [peers]``; without a name, all of it. Device times are CUDA events,
+medians after a warm-up; host times are wall-clock medians. ``nci1_once`` and ``enzymes_once`` solve
+the problems of a bar once, for a profiler: ``ncu --kernel-name regex:guess --launch-count 1``
+before that command looks at the largest launch.
 """
 
 import ctypes

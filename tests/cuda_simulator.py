@@ -1,4 +1,4 @@
-"""The kernels compiled for the CPU: transport.cu with simulator/, tree.cu thread by thread."""
+"""The kernels compiled for the CPU: transport.cu, laplacian.cu in simulator/; tree.cu alone."""
 
 import ctypes
 import shutil
@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from graphmover._utils.cuda import source
+from graphmover.nodes.laplacian import cuda_schedule as laplacian_schedule
+from graphmover.nodes.masses import node_degrees
 from graphmover.transport.cpu.problem import prepare
 from graphmover.transport.cuda import schedule
 from graphmover.transport.cuda.engine import BY_LANES
@@ -221,3 +223,84 @@ def tree_distances(kernel, x, y, *, partial, tile):
             address(out),
         )
     return out
+
+
+#: The kernels in the order of laplacian_harness.cpp.
+BY_ROTATIONS, IN_SHARED, IN_SCRATCH = range(3)
+
+
+def build_laplacian(folder, *options):
+    """Compile laplacian.cu and load it."""
+    text = source("laplacian.cu")
+    shared = "extern __shared__ __align__(16) double memory[];"
+    assert shared in text
+    (folder / "laplacian.cpp").write_text(text.replace(shared, "static double* memory;"))
+    library = folder / "laplacian.so"
+    define = f'-DLAPLACIAN="{folder / "laplacian.cpp"}"'
+    command = [compiler(), "-std=c++17", "-O1", "-w", "-shared", "-fPIC", *options, define]
+    harness = str(SIMULATOR / "laplacian_harness.cpp")
+    subprocess.run([*command, harness, "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def laplacian_points(kernels, batch, d, available=200_000, *, blocks=3, backwards=False):
+    """Points as `nodes.laplacian.cuda` computes them, and the graphs left to another method."""
+    points, unsolved = np.zeros((batch.n_nodes, d)), np.zeros(len(batch), np.int32)
+    schedule = laplacian_schedule
+    for launch in schedule.launches(batch.node_counts, d, available):
+        assert launch.shared_bytes <= available
+        run_laplacian(
+            kernels,
+            (IN_SHARED if launch.matrix_in_shared else IN_SCRATCH),
+            (min(blocks, len(launch.graphs)), launch.threads, launch.shared_bytes, backwards),
+            launch.graphs,
+            batch,
+            (d, launch.few, launch.scratch_bytes),
+            (points, unsolved),
+        )
+    return points, np.flatnonzero(unsolved)
+
+
+def rotated_points(kernels, batch, d):
+    """Points by Jacobi's method."""
+    points, unsolved = np.zeros((batch.n_nodes, d)), np.zeros(len(batch), np.int32)
+    for graphs in laplacian_schedule.bins(batch.node_counts):
+        n = int(batch.node_counts[graphs].max())
+        place = (
+            len(graphs),
+            laplacian_schedule.threads_for_rotations(n),
+            laplacian_schedule.rotation_bytes(n),
+            False,
+        )
+        list_of_graphs = graphs.astype(np.int32)
+        results = (points, unsolved)
+        run_laplacian(kernels, BY_ROTATIONS, place, list_of_graphs, batch, (d, 0, 0), results)
+    return points
+
+
+def run_laplacian(kernels, kernel, place, graphs, batch, sizes, results):
+    degrees, indices = node_degrees(batch), batch.indices.astype(np.int32)
+
+    def address(array):
+        return None if array is None else ctypes.c_void_p(array.ctypes.data)
+
+    blocks, threads, shared_bytes, backwards = place
+    d, few, scratch_bytes = sizes
+    kernels.run(
+        ctypes.c_int(kernel),
+        ctypes.c_int(blocks),
+        ctypes.c_int(threads),
+        ctypes.c_long(shared_bytes),
+        ctypes.c_int(backwards),
+        address(graphs),
+        ctypes.c_int(len(graphs)),
+        address(batch.offsets),
+        address(batch.indptr),
+        address(indices),
+        address(batch.edge_weights),
+        address(degrees),
+        ctypes.c_int(d),
+        ctypes.c_int(few),
+        ctypes.c_longlong(scratch_bytes),
+        *map(address, results),
+    )

@@ -104,6 +104,7 @@ ORDER = [
     "nodes.laplacian.large.subspace",
     "nodes.laplacian.large.eigenpairs",
     "nodes.laplacian.large.components",
+    "nodes.laplacian.cuda_schedule",
     "nodes.laplacian.cuda",
     "nodes.laplacian.solve",
     "nodes.laplacian",

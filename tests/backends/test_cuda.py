@@ -11,11 +11,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graph_zoo import random_nodes
+from graph_zoo import (
+    complete,
+    cycle,
+    disjoint_union,
+    hypercube,
+    path,
+    random_graph,
+    random_nodes,
+    star,
+)
 
 import graphmover as gm
 from graphmover._utils.cuda import gpu_available
 from graphmover.backends import BACKENDS
+from graphmover.nodes import registry
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.transport import GroundDistance, TreeDistance
 from graphmover.transport.cuda import schedule
@@ -87,6 +97,63 @@ def test_points_of_small_and_large_graphs():
     expected = gm.embed_nodes(batch, 6, use_node_labels=False)
     np.testing.assert_allclose(on_gpu.points.get(), expected.points, atol=1e-8)
     np.testing.assert_array_equal(on_gpu.masses.get(), expected.masses)
+
+
+def graphs_up_to_350_nodes():
+    """Sizes around every switch of the kernels, and spectra full of repeated eigenvalues."""
+    rng = np.random.default_rng(0)
+    sizes = [*range(2, 20), 31, 33, 49, 97, 119, 120, 127, 128, 144, 145, 146, 147, 160, 161]
+    sizes += [176, 200, 208, 209, 224, 257, 288, 304, 305, 333, 349, 350, 351, 400]
+    graphs = [random_graph(rng, n, weighted=weighted) for n in sizes for weighted in (0, 1)]
+    across = [(i, i + 1) for i in range(288) if i % 17 != 16]
+    grid = gm.Graph(289, across + [(i, i + 17) for i in range(272)])
+    tree = gm.Graph(255, [(i, (i - 1) // 2) for i in range(1, 255)])
+    graphs += [path(300), cycle(301), grid, tree, hypercube(7), hypercube(8)]
+    graphs += [star(40), star(250), complete(30), complete(110), complete(200)]
+    graphs += [
+        disjoint_union(*[cycle(9)] * 30),
+        disjoint_union(*[cycle(7)] * 4, path(150)),
+        disjoint_union(path(80), path(80), star(9), cycle(5), gm.Graph(5, [])),
+        disjoint_union(path(120), path(2), gm.Graph(40, [])),
+        gm.Graph(130, []),
+        gm.Graph(0, []),
+    ]
+    return graphs
+
+
+@pytest.mark.parametrize("d", [1, 6, 20, 60])
+def test_points_of_graphs_up_to_350_nodes(d):
+    graphs = [g for g in graphs_up_to_350_nodes() if g.edge_weights is None]
+    weighted = [g for g in graphs_up_to_350_nodes() if g.edge_weights is not None]
+    for some in (graphs, weighted):
+        batch = gm.as_graph_batch(some)
+        recipe = NodeRecipe(d, use_node_labels=False)
+        on_gpu = BACKENDS["cuda"].nodes(batch, recipe).points.get()
+        expected = gm.embed_nodes(batch, d, use_node_labels=False).points
+        np.testing.assert_allclose(on_gpu, expected, rtol=0, atol=1e-8)
+        np.testing.assert_array_equal(BACKENDS["cuda"].nodes(batch, recipe).points.get(), on_gpu)
+
+
+def test_points_do_not_depend_on_the_other_graphs():
+    graphs = graphs_up_to_350_nodes()[::3]
+    recipe = NodeRecipe(6, use_node_labels=False)
+    together = BACKENDS["cuda"].nodes(gm.as_graph_batch(graphs), recipe)
+    for number, graph in enumerate(graphs):
+        alone = BACKENDS["cuda"].nodes(gm.as_graph_batch([graph]), recipe)
+        points = together[number : number + 1].points.get()
+        np.testing.assert_array_equal(alone.points.get(), points)
+
+
+def test_only_graphs_with_many_equal_eigenvalues_are_left_to_the_cpu(monkeypatch):
+    """Paths are solved on the device; of stars, those too large for Jacobi's method are not."""
+    solved = []
+    on_cpu = registry._laplacian
+    monkeypatch.setattr(
+        registry, "_laplacian", lambda work: solved.extend(work.batch.node_counts) or on_cpu(work)
+    )
+    graphs = [path(30), path(120), path(350), star(60), star(200)]
+    BACKENDS["cuda"].nodes(gm.as_graph_batch(graphs), NodeRecipe(6, use_node_labels=False))
+    assert solved == [200]
 
 
 @pytest.mark.parametrize("wl_iterations, sampling", [(0, "anchor"), (2, "anchor"), (0, "uniform")])
@@ -299,6 +366,9 @@ def test_compute_sanitizer(tool):
         "    gm.earth_movers_distance(x, y, ground=counts, device='cuda')\n"
         "graphs = gm.make_graph_families(12, random_state=0, return_X_y=True)[0]\n"
         "gm.RandomGraphEmbedding(4, random_state=0, device='cuda').fit_transform(graphs)\n"
+        "path, star = ([(i * k, i + 1) for i in range(159)] for k in (1, 0))\n"
+        "large = [gm.Graph(160, path), gm.Graph(160, star), gm.Graph(60, star[:59])]\n"
+        "gm.RandomGraphEmbedding(4, random_state=0, device='cuda').fit_transform(large)\n"
     )
     command = [sanitizer, "--tool", tool, sys.executable, "-c", script]
     folder = Path(__file__).parents[2]

@@ -1,8 +1,10 @@
-// Enough of CUDA to run transport.cu on a CPU: one warp as 32 coroutines in one thread.
+// Enough of CUDA to run the kernels on a CPU: the threads of a block as coroutines in one thread.
 //
 // A lane runs until it reaches a warp-wide operation, stores its value, and yields. When all 32 have
 // reached it, all continue. Lanes that reach different operations abort the program: so the tests
-// also check that a warp never diverges around one.
+// also check that a warp never diverges around one. A warp runs until it reaches a barrier of the
+// block, then the next. Run backwards, warps and lanes take turns in the opposite order: results
+// that differ show that a barrier is missing.
 #pragma once
 #include <ucontext.h>
 
@@ -17,7 +19,7 @@
 #define __global__
 #define __launch_bounds__(...)
 #define __align__(n)
-#define __shared__
+#define __shared__ static
 
 using std::max;
 using std::min;
@@ -29,55 +31,77 @@ static float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 struct Index { unsigned x; };
 
 namespace warp {
-const int LANES = 32, STACK = 256 * 1024;
-static ucontext_t scheduler, context[LANES];
-static char* stacks;
-static int lane, finished[LANES];
-static long calls[LANES];
-static unsigned long long slots[2][LANES];
-static int kinds[2][LANES];
+const int LANES = 32, MOST_THREADS = 1024, STACK = 256 * 1024;
+const int BARRIER = 6;  // the operation at which all threads of a block meet
+static ucontext_t scheduler, context[MOST_THREADS];
+static char* stacks[MOST_THREADS];
+static int thread, finished[MOST_THREADS];
+static long calls[MOST_THREADS];
+static unsigned long long slots[2][MOST_THREADS];
+static int kinds[2][MOST_THREADS];
+static bool backwards;  // whether the last warp and the last lane of each run first
 static void (*body)();
 
-static void meet(int kind, unsigned long long value) {
-  const int side = calls[lane]++ & 1;
-  slots[side][lane] = value, kinds[side][lane] = kind;
-  swapcontext(&context[lane], &scheduler);
-  for (int other = 0; other < LANES; ++other)
-    if (kinds[side][other] != kind || calls[other] < calls[lane]) {
-      std::fprintf(stderr, "lane %d is at operation %d, lane %d at %d\n", lane, kind, other,
-                   kinds[side][other]);
-      std::abort();
-    }
+static void differ(int kind, int other, int other_kind) {
+  std::fprintf(stderr, "thread %d is at operation %d, thread %d at %d\n", thread, kind, other,
+               other_kind);
+  std::abort();
 }
-static unsigned long long* met() { return slots[(calls[lane] - 1) & 1]; }
+static void meet(int kind, unsigned long long value) {
+  const int side = calls[thread]++ & 1, first = thread / LANES * LANES;
+  slots[side][thread] = value, kinds[side][thread] = kind;
+  swapcontext(&context[thread], &scheduler);
+  for (int other = first; other < first + LANES; ++other)
+    if (kinds[side][other] != kind || calls[other] < calls[thread])
+      differ(kind, other, kinds[side][other]);
+}
+static unsigned long long* met() {
+  return &slots[(calls[thread] - 1) & 1][thread / LANES * LANES];
+}
 
 static void start() {
   body();
-  finished[lane] = 1;
-  swapcontext(&context[lane], &scheduler);
+  finished[thread] = 1;
+  swapcontext(&context[thread], &scheduler);
 }
 
-static void run(void (*kernel)()) {
-  if (!stacks) stacks = (char*)std::malloc((size_t)LANES * STACK);
+// Run a warp until it has finished or is at a barrier; whether it is at one.
+static bool run_to_barrier(int first) {
+  for (bool running = true; running;) {
+    running = false;
+    for (int k = 0; k < LANES; ++k) {
+      thread = first + (backwards ? LANES - 1 - k : k);
+      if (!finished[thread]) swapcontext(&scheduler, &context[thread]);
+      running |= !finished[thread];
+    }
+    if (running && kinds[(calls[first] - 1) & 1][first] == BARRIER && !finished[first]) return true;
+  }
+  return false;
+}
+
+static void run(void (*kernel)(), int threads = LANES) {
   body = kernel;
-  for (int k = 0; k < LANES; ++k) {
+  for (int k = 0; k < threads; ++k) {
+    if (!stacks[k]) stacks[k] = (char*)std::malloc(STACK);
     finished[k] = calls[k] = 0;
     getcontext(&context[k]);
-    context[k].uc_stack.ss_sp = stacks + (size_t)k * STACK;
+    context[k].uc_stack.ss_sp = stacks[k];
     context[k].uc_stack.ss_size = STACK;
     context[k].uc_link = &scheduler;
     makecontext(&context[k], start, 0);
   }
-  for (bool running = true; running;) {
-    running = false;
-    for (lane = 0; lane < LANES; ++lane)
-      if (!finished[lane]) swapcontext(&scheduler, &context[lane]), running |= !finished[lane];
+  const int warps = threads / LANES;
+  for (int waiting = warps; waiting;) {
+    waiting = 0;
+    for (int k = 0; k < warps; ++k)
+      waiting += run_to_barrier((backwards ? warps - 1 - k : k) * LANES);
+    if (waiting && waiting < warps) differ(BARRIER, -1, 0);
   }
 }
 }  // namespace warp
 
 struct ThreadIndex {
-  struct { operator unsigned() const { return warp::lane; } } x;
+  struct { operator unsigned() const { return warp::thread; } } x;
 };
 static ThreadIndex threadIdx;
 static Index blockIdx = {0}, gridDim = {1}, blockDim = {32};
@@ -93,13 +117,14 @@ template <typename T> static void leave(int kind, T value) {
   warp::meet(kind, bits);
 }
 static void __syncwarp() { leave(0, 0); }
+static void __syncthreads() { leave(warp::BARRIER, 0); }
 template <typename T> static T __shfl_sync(unsigned, T value, int from) {
   leave(1, value);
   return value_of<T>(from);
 }
 template <typename T> static T __shfl_xor_sync(unsigned, T value, int apart) {
   leave(2, value);
-  return value_of<T>(warp::lane ^ apart);
+  return value_of<T>(warp::thread % 32 ^ apart);
 }
 static unsigned __ballot_sync(unsigned, bool condition) {
   leave(3, (int)condition);

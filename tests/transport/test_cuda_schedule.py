@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from graphmover.nodes.laplacian import cuda as _cuda_laplacian
 from graphmover.transport.cuda import engine, schedule
 
 
@@ -165,11 +164,3 @@ def test_chunks_grow_with_nodes_and_with_random_graphs():
     assert most == 2**20
     assert work.tolist() == [1600 + 4400, 1600 + 8400]
     assert schedule.chunking(counts, 100, free_bytes=2**45)[1] == 2**28
-
-
-@pytest.mark.parametrize("available", [48 * 1024, 163 * 1024, 227 * 1024])
-def test_matrices_of_small_graphs_fit_a_block(available):
-    most = _cuda_laplacian.most_nodes(available)
-    assert most >= 50
-    assert _cuda_laplacian.block_bytes(most) <= available - 1024
-    assert _cuda_laplacian.block_bytes(most + 1) > available - 1024

@@ -77,34 +77,44 @@ def _laplacian(work: Work) -> Floats:
 
 
 def _laplacian_on_gpu(work: Work) -> Floats:
-    """Use the kernel for small graphs; larger ones are solved on the CPU."""
+    """Use the kernels up to DENSE_NODES; meanwhile the CPU solves larger graphs."""
     import cupy
     import numpy as np
 
     from graphmover._utils.segments import ranges
     from graphmover.nodes.laplacian import DENSE_NODES
-    from graphmover.nodes.laplacian.cuda import most_nodes, smallest_eigenvectors
+    from graphmover.nodes.laplacian.cuda import DeviceSolver
 
     batch, counts = work.batch, work.batch.node_counts
-    points: Floats = smallest_eigenvectors(
+
+    def on_cpu(graphs: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+        nodes = ranges(batch.offsets[graphs], counts[graphs])
+        some = work._replace(
+            batch=batch[graphs],
+            degrees=work.degrees[nodes],
+            first_index=work.first_index + int(graphs[0]),
+        )
+        return nodes, _laplacian(some)
+
+    solver = DeviceSolver(
         batch.offsets,
         batch.indptr,
         batch.indices,
         batch.edge_weights,
         work.degrees,
         work.n_dimensions,
+        DENSE_NODES,
     )
-    medium = np.flatnonzero((counts > most_nodes()) & (counts <= DENSE_NODES))
-    large = np.flatnonzero(counts > DENSE_NODES)  # one at a time: a solver's error names the graph
-    for graphs in (medium, *large[:, np.newaxis]):
-        if len(graphs):
-            nodes = ranges(batch.offsets[graphs], counts[graphs])
-            some = work._replace(
-                batch=batch[graphs],
-                degrees=work.degrees[nodes],
-                first_index=work.first_index + int(graphs[0]),
-            )
-            points[cupy.asarray(nodes)] = cupy.asarray(_laplacian(some))
+    large = np.flatnonzero(counts > DENSE_NODES)
+    # One at a time: a solver's error names the graph.
+    solved = [on_cpu(graphs) for graphs in large[:, np.newaxis]]
+    left = solver.finish()
+    if len(left):
+        solved.append(on_cpu(left))
+    points: Floats = solver.points
+    if solved:
+        nodes = np.concatenate([nodes for nodes, _ in solved])
+        points[cupy.asarray(nodes)] = cupy.asarray(np.concatenate([found for _, found in solved]))
     return points
 
 

@@ -2,7 +2,7 @@
 
 Consecutive eigenvalues that differ by no more than a tolerance count as one. Its eigenspace, of
 dimension m with the projector P, makes m columns, and is needed whole as soon as one of them
-is. Both solvers share `eigenspace` and `fill_eigenspace`; `laplacian.cu` mirrors them on a GPU,
+is. Both solvers share `eigenspace` and `fill_eigenspace`; `eigenspaces.cuh` mirrors them on a GPU,
 and `test_points_of_small_and_large_graphs` compares the two.
 """
 

@@ -1,124 +1,59 @@
 // Laplacian node embeddings of small graphs on a GPU, one block for each graph.
 //
-// Jacobi's method (Golub and Van Loan 2013, section 8.5): rotations in n / 2 planes at once make
-// the normalised Laplacian A diagonal, and turn the identity into its eigenvectors V. Both stay in
-// shared memory. In one sweep every two rows meet once, in the order of a round-robin tournament
-// (Brent and Luk 1985).
+// Most graphs go the way of the CPU's dense solver: reflections, bisection, inverse iteration. Those
+// that need many eigenvectors are left to Jacobi's method, if they are small, or to the CPU.
 
 typedef long long int64;
 
-// Eigenvalues closer than this count as one, as in solve.py.
-const double SAME_EIGENVALUE = 1e-7;
-// The matrix counts as diagonal when no other entry is larger than this.
-const double SMALL = 1e-15;
-const int MOST_SWEEPS = 40;
+#include "eigenspaces.cuh"
+#include "rotations.cuh"
+#include "reflections.cuh"
+#include "bisection.cuh"
+#include "inverse_iteration.cuh"
 
 extern __shared__ __align__(16) double memory[];
 
-struct Rotation {
-  int p, q;     // rows; q beyond the matrix: p has no opponent in this round
-  double c, s;  // cosine and sine
+// Graphs one after the other, as flat arrays.
+struct Graphs {
+  const int64 *offsets, *indptr;
+  const int* indices;
+  const double *weights, *degrees;
 };
 
-// The two rows that meet at a place in a round of the tournament.
-static __device__ __forceinline__ void pair(int round, int place, int players, int& p, int& q) {
-  const int circle = players - 1;
-  p = (round + place) % circle;
-  q = place ? (round - place + circle) % circle : circle;
-  if (p > q) {
-    const int least = q;
-    q = p, p = least;
-  }
-}
-
-// The rotation that makes A[p, q] zero; busy is set while A is not diagonal.
-static __device__ __forceinline__ Rotation rotation(double* A, int stride, int n, int p, int q,
-                                                    int* busy) {
-  Rotation r = {p, q, 1.0, 0.0};
-  if (q >= n) return r;
-  const double off = A[p * stride + q];
-  if (fabs(off) > SMALL) *busy = 1;
-  if (fabs(off) < 1e-290) return r;
-  const double theta = (A[q * stride + q] - A[p * stride + p]) / (2.0 * off);
-  const double t = (theta < 0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
-  r.c = 1.0 / sqrt(t * t + 1.0);
-  r.s = t * r.c;
-  return r;
-}
-
-// Rotate the entries of A in the rows of a and the columns of b, by a from the left and by b from
-// the right. Each pair of rotations has four entries of its own, so all threads work at once.
-static __device__ __forceinline__ void turn(double* A, int stride, int n, const Rotation& a,
-                                            const Rotation& b) {
-  const bool aq = a.q < n, bq = b.q < n;
-  const double pp = A[a.p * stride + b.p], pq = bq ? A[a.p * stride + b.q] : 0.0;
-  const double qp = aq ? A[a.q * stride + b.p] : 0.0, qq = aq && bq ? A[a.q * stride + b.q] : 0.0;
-  const double pp1 = b.c * pp - b.s * pq, pq1 = b.s * pp + b.c * pq;
-  const double qp1 = b.c * qp - b.s * qq, qq1 = b.s * qp + b.c * qq;
-  const bool own = a.p == b.p;  // then A[p, q] and A[q, p] become zero, exactly
-  A[a.p * stride + b.p] = a.c * pp1 - a.s * qp1;
-  if (bq) A[a.p * stride + b.q] = own ? 0.0 : a.c * pq1 - a.s * qq1;
-  if (aq) A[a.q * stride + b.p] = own ? 0.0 : a.s * pp1 + a.c * qp1;
-  if (aq && bq) A[a.q * stride + b.q] = a.s * pq1 + a.c * qq1;
+// The block fills the normalised Laplacian of the graph of n nodes from node first on.
+static __device__ __forceinline__ void fill_laplacian(const Graphs& g, int64 first, int n, double* A,
+                                                      int stride) {
+  for (int cell = threadIdx.x; cell < n * n; cell += blockDim.x)
+    A[cell / n * stride + cell % n] = cell / n == cell % n;
+  __syncthreads();
+  for (int u = threadIdx.x; u < n; u += blockDim.x)
+    for (int64 edge = g.indptr[first + u]; edge < g.indptr[first + u + 1]; ++edge) {
+      const int v = g.indices[edge];
+      A[u * stride + v] = -(g.weights ? g.weights[edge] : 1.0) /
+                          (sqrt(g.degrees[first + u]) * sqrt(g.degrees[first + v]));
+    }
+  __syncthreads();
 }
 
 // The points of each listed graph; a graph of fewer than d nodes has zeros in the last columns.
-extern "C" __global__ void smallest_eigenvectors(const int* graphs, int n_graphs,
-                                                 const int64* offsets, const int64* indptr,
-                                                 const int* indices, const double* weights,
-                                                 const double* degrees, int d, double* points) {
-  const int graph = graphs[blockIdx.x];
-  const int64 first = offsets[graph];
-  const int n = (int)(offsets[graph + 1] - first);
-  // Rows are padded by one entry against bank conflicts.
-  const int stride = n + 1, players = n + n % 2, places = players / 2;
+extern "C" __global__ void by_rotations(const int* graphs, int n_graphs, const int64* offsets,
+                                        const int64* indptr, const int* indices,
+                                        const double* weights, const double* degrees, int d,
+                                        double* points) {
+  const int64 first = offsets[graphs[blockIdx.x]];
+  const int n = (int)(offsets[graphs[blockIdx.x] + 1] - first);
+  const int stride = n + 1;  // rows are padded by one entry against bank conflicts
   double* A = memory;
   double* V = A + n * stride;
   double* values = V + n * stride;
   Rotation* rotations = (Rotation*)(values + n);
-  int* order = (int*)(rotations + places);
-  __shared__ int busy;
-  const int thread = threadIdx.x, threads = blockDim.x;
-
-  for (int cell = thread; cell < n * n; cell += threads) {
-    const int u = cell / n, v = cell % n;
-    A[u * stride + v] = V[u * stride + v] = u == v;
-  }
-  __syncthreads();
-  for (int u = thread; u < n; u += threads)
-    for (int64 edge = indptr[first + u]; edge < indptr[first + u + 1]; ++edge) {
-      const int v = indices[edge];
-      A[u * stride + v] = -(weights ? weights[edge] : 1.0) /
-                          (sqrt(degrees[first + u]) * sqrt(degrees[first + v]));
-    }
-  for (int sweep = 0; n > 1 && sweep < MOST_SWEEPS; ++sweep) {
-    __syncthreads();
-    if (thread == 0) busy = 0;
-    for (int round = 0; round < players - 1; ++round) {
-      __syncthreads();
-      for (int place = thread; place < places; place += threads) {
-        int p, q;
-        pair(round, place, players, p, q);
-        rotations[place] = rotation(A, stride, n, p, q, &busy);
-      }
-      __syncthreads();
-      for (int block = thread; block < places * places; block += threads)
-        turn(A, stride, n, rotations[block / places], rotations[block % places]);
-      for (int cell = thread; cell < n * places; cell += threads) {
-        const int row = cell / places;
-        const Rotation r = rotations[cell % places];
-        if (r.q >= n) continue;
-        const double left = V[row * stride + r.p], right = V[row * stride + r.q];
-        V[row * stride + r.p] = r.c * left - r.s * right;
-        V[row * stride + r.q] = r.s * left + r.c * right;
-      }
-    }
-    __syncthreads();
-    if (!busy) break;
-  }
-  __syncthreads();
+  int* order = (int*)(rotations + (n + 1) / 2);
+  for (int cell = threadIdx.x; cell < n * n; cell += blockDim.x)
+    V[cell / n * stride + cell % n] = cell / n == cell % n;
+  fill_laplacian({offsets, indptr, indices, weights, degrees}, first, n, A, stride);
+  diagonalise(A, V, stride, n, rotations);
   // Sort the eigenvalues by counting the smaller ones.
-  for (int i = thread; i < n; i += threads) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
     int rank = 0;
     for (int j = 0; j < n; ++j) {
       const double mine = A[i * stride + i], other = A[j * stride + j];
@@ -128,17 +63,76 @@ extern "C" __global__ void smallest_eigenvectors(const int* graphs, int n_graphs
     values[rank] = A[i * stride + i];
   }
   __syncthreads();
-  // Eigenspaces start to stop - 1 and their columns sqrt(diag(P) / m): this mirrors eigenspaces.py.
-  // test_points_of_small_and_large_graphs compares the two.
-  for (int row = thread; row < n; row += threads)
-    for (int start = 0, stop; start < min(n, d); start = stop) {
-      double square = 0.0;
-      for (stop = start; stop < n; ++stop) {
-        if (stop > start && values[stop] - values[stop - 1] > SAME_EIGENVALUE) break;
-        const double entry = V[row * stride + order[stop]];
-        square += entry * entry;
-      }
-      for (int column = start; column < min(stop, d); ++column)
-        points[(first + row) * d + column] = sqrt(square / (stop - start));
-    }
+  const auto entry = [=](int row, int i) { return V[row * stride + order[i]]; };
+  fill_points(values, n, n, d, entry, points + first * d);
 }
+
+// The most eigenvectors that are computed one by one: most_vectors in cuda.py.
+static __device__ __forceinline__ int most_vectors(int n, int d) {
+  return min(n, max(max(d, 28), 3 * n / 10) + 4);
+}
+
+// The block fills the points of one graph; whether it could. The matrix A is in shared or in
+// scratch memory, and so are eigenvectors: up to `few` of them in shared memory.
+static __device__ __forceinline__ bool by_reflections(const Graphs& g, int64 first, int n, int d,
+                                                      double* shared, double* A, double* few_vectors,
+                                                      int few, double* many_vectors,
+                                                      double* points) {
+  const int most = most_vectors(n, d), warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const Tridiagonal t = {shared,         shared + n,     shared + 2 * n,
+                         shared + 3 * n, shared + 5 * n, shared + 6 * n};
+  double *values = shared + 7 * n, *overlaps = values + most + 1, *largest = overlaps + most;
+  fill_laplacian(g, first, n, A, n);
+  reduce(A, n, t);
+  double* squares = t.w;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    squares[i] = i ? t.above[i - 1] * t.above[i - 1] : 0.0;
+  __syncthreads();
+  // Twice as many eigenvalues, until a gap ends the last eigenspace that is needed.
+  int known = 0, enough = min(n, d + 1), needed = -1;
+  while (true) {
+    for (int number = known + warp; number < enough; number += warps) {
+      const double value = eigenvalue(t.diagonal, squares, n, number);
+      if (threadIdx.x % 32 == 0) values[number] = value;
+    }
+    __syncthreads();
+    known = enough;
+    needed = eigenvalues_needed(values, known, n, d);
+    if (needed >= 0) break;
+    enough = min(min(n, most + 1), 2 * enough);
+    if (enough == known) return false;
+  }
+  if (needed > most) return false;
+  const Vectors v = vectors_at(needed <= few ? few_vectors : many_vectors, n, needed);
+  if (!eigenvectors(t, values, v, overlaps, largest)) return false;
+  for (int j = warp; j < needed; j += warps) undo_reflections(A, n, t, v.x + j, v.stride);
+  __syncthreads();
+  const auto entry = [=](int row, int i) { return v.x[row * v.stride + i]; };
+  fill_points(values, needed, n, d, entry, points + first * d);
+  return true;
+}
+
+// The points of the listed graphs; unsolved becomes 1 for those that need another method.
+// Bytes are those of `Launch` in cuda.py.
+#define BY_REFLECTIONS(name, MATRIX_IN_SHARED)                                                  \
+  extern "C" __global__ void __launch_bounds__(1024)                                            \
+  name(const int* graphs, int n_graphs, const int64* offsets, const int64* indptr,              \
+       const int* indices, const double* weights, const double* degrees, int d, int few,        \
+       double* scratch, int64 scratch_bytes, double* points, int* unsolved) {                   \
+    double* mine = scratch + blockIdx.x * (scratch_bytes / 8);                                  \
+    for (int at = blockIdx.x; at < n_graphs; at += gridDim.x) {                                 \
+      const int64 first = offsets[graphs[at]];                                                  \
+      const int n = (int)(offsets[graphs[at] + 1] - first);                                     \
+      double* rest = memory + 7 * n + 3 * most_vectors(n, d) + 1;                               \
+      double* A = MATRIX_IN_SHARED ? rest : mine;                                               \
+      double* few_vectors = MATRIX_IN_SHARED ? rest + n * n : rest;                             \
+      double* many_vectors = MATRIX_IN_SHARED ? mine : mine + n * n;                            \
+      const bool solved = by_reflections({offsets, indptr, indices, weights, degrees}, first, n, \
+                                         d, memory, A, few_vectors, few, many_vectors, points); \
+      if (!solved && threadIdx.x == 0) unsolved[graphs[at]] = 1;                                \
+      __syncthreads();                                                                          \
+    }                                                                                           \
+  }
+
+BY_REFLECTIONS(by_reflections_in_shared_memory, true)
+BY_REFLECTIONS(by_reflections_in_scratch_memory, false)
