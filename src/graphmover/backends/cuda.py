@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -219,19 +219,16 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
         return Chunking(work, most, _THREADS, release_memory)
 
 
-def distances_on_device(nodes: DeviceNodes, prepared: Prepared | PreparedTree) -> Floats:
+def distances_on_device(nodes: DeviceNodes, prepared: Prepared | PreparedTree) -> Any:
     """Equation (1): a row per graph, which stays on the device."""
-    result: Floats
     if isinstance(prepared, PreparedTree):
         found = _histograms(nodes, prepared.labels)
         partial = prepared.ground.partial
         if partial:
             require_counts(found.totals)
-        result = tree.distances_on_device(found, prepared.labels, partial=partial)
-    else:
-        side = _side(nodes, prepared.ground)
-        result = engine.distances_on_device(side, prepared.side, prepared.ground)
-    return result
+        return tree.distances_on_device(found, prepared.labels, partial=partial)
+    side = _side(nodes, prepared.ground)
+    return engine.distances_on_device(side, prepared.side, prepared.ground)
 
 
 def _embed(batch: GraphBatch, recipe: NodeRecipe, first_index: int) -> DeviceNodes:
