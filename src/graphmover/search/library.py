@@ -27,7 +27,12 @@ from graphmover.transport.ground import (
     TreeDistance,
     default_ground_distance,
 )
-from graphmover.transport.tree.histograms import Histograms, LabelIndex, histograms
+from graphmover.transport.tree.histograms import (
+    Histograms,
+    LabelIndex,
+    histograms,
+    histograms_of_index,
+)
 from graphmover.transport.tree.search import Lists, index_pays, lists_of
 
 Floats = NDArray[np.float64]
@@ -92,7 +97,7 @@ class Library:
             if not self.has_closed_form and self.nodes.has_labels:
                 labels = backend.prepare(_labels_alone(self.nodes), TreeDistance())
             if isinstance(graphs, PreparedTree):
-                of_graphs = histograms_of(self.nodes, graphs.labels)
+                of_graphs = histograms_of_index(graphs.labels)
                 lists = lists_of(graphs.labels, of_graphs)
                 if not index_pays(graphs.labels, of_graphs, lists):
                     lists = None

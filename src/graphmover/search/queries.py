@@ -166,7 +166,7 @@ def _neighbors_on_device(
     if pivots is None:
         pivots = library.distances_to_pivots(backend, nodes, n_jobs=None)
     bounds = library.lower_bounds_on_device(nodes, pivots, n_jobs)
-    bounds[cupy.asarray(nodes.node_counts == 0)] = np.inf
+    bounds[cupy.asarray(np.flatnonzero(nodes.node_counts == 0))] = np.inf
     queries = backend.prepare(nodes, library.ground)
 
     def solve(rows: Ints, columns: Ints) -> Floats:
