@@ -125,6 +125,8 @@ def measure(name, graphs, queries, options):
         f"last at {found[0][:, -1].mean():.3f} on average",
         flush=True,
     )
+    if not options.verify:
+        return
     some = slice(options.verify)
     first = (found[0][some], found[1][some])
     n_other, seconds = timed(compared, near, queries[some], first, options.device)

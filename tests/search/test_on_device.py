@@ -145,7 +145,7 @@ def test_neighbours_are_those_of_the_cpu(as_if_on_a_gpu, embedding):
     nothing = gm.Graph(0, [])
     searched = [*graphs[:350], nothing, graphs[0]]
     asked = [*graphs[345:], nothing]
-    near = gm.NearestGraphs(5, radius=0.4, embedding=embedding, random_state=0)
+    near = gm.NearestGraphs(5, radius=0.4, embedding=embedding, n_jobs=2, random_state=0)
     with pytest.warns(UserWarning, match="no nodes"):
         near.fit(searched)
 
