@@ -13,7 +13,7 @@ equal, and distances to 1e-9.
 "molecules" are the TU sets of molecules and the NCI file of RDKit together. The labels of AIDS,
 MUTAG, PTC_MR and RDKit are atom symbols. What the numbers of BZR, NCI1, NCI109 and PTC stand for
 is not documented, so labels of these sets equal no label of another set. "copies" are renumbered
-copies of these, each with an edge or two and a label changed.
+copies of these, each with an edge or two and a label changed. `million.py` searches more of them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from copies import perturbed_copies, plain, tu_molecules
 
 import graphmover as gm
 from graphmover.backends import BACKENDS
@@ -32,14 +33,6 @@ from graphmover.nodes.embed import embed_batch
 from graphmover.search.cascade import Limit
 from graphmover.search.selection import nearest_in_rows
 from graphmover.transport.cpu.engine import kernels
-
-#: Node labels of TU sets that their files explain.
-SYMBOLS = {
-    "AIDS": "C O N Cl F S Se P Na I Co Br Li Si Mg Cu As B Pt Ru K Pd Au Te W Rh Zn Bi Pb Ge Sb Sn "
-    "Ga Hg Ho Tl Ni Tb",
-    "MUTAG": "C N O F I Cl Br",
-    "PTC_MR": "In P O N Na C Cl S Br F K Cu Zn I Ba Sn Pb Ca",
-}
 
 EMBEDDINGS = {
     "labels": dict(
@@ -56,21 +49,8 @@ EMBEDDINGS = {
 BLOCK = 50
 
 
-def plain(batch: gm.GraphBatch, labels) -> gm.GraphBatch:
-    """Return the same graphs with node labels alone."""
-    return gm.GraphBatch(batch.offsets, batch.indptr, batch.indices, node_labels=labels)
-
-
 def molecules() -> gm.GraphBatch:
-    parts = []
-    for name in ("AIDS", "BZR", "MUTAG", "NCI1", "NCI109", "PTC", "PTC_MR"):
-        batch = gm.load_dataset(name).graphs
-        if name in SYMBOLS:
-            symbols = np.array(SYMBOLS[name].split(), dtype=object)
-            labels = symbols[batch.node_labels]
-        else:
-            labels = np.array([f"{name} {label}" for label in batch.node_labels], dtype=object)
-        parts.append(plain(batch, labels))
+    parts = [tu_molecules()]
     try:
         from rdkit import RDConfig
     except ImportError:
@@ -83,26 +63,6 @@ def molecules() -> gm.GraphBatch:
         else:
             print("without RDKit's NCI file: the wheel does not hold it")
     return gm.GraphBatch.concatenate(parts)
-
-
-def copies(n_graphs: int, rng: np.random.Generator) -> gm.GraphBatch:
-    """Molecules, renumbered, with one edge removed, one added and one label changed."""
-    originals = molecules()
-    originals = originals[np.flatnonzero(originals.node_counts > 3)]
-    graphs = []
-    for number in rng.integers(len(originals), size=n_graphs):
-        graph = originals[int(number)]
-        n = graph.n_nodes
-        order = rng.permutation(n)
-        edges = [tuple(order[list(edge)]) for edge in graph.edges]
-        if edges:
-            edges.pop(rng.integers(len(edges)))
-        edges.append(tuple(rng.choice(n, 2, replace=False)))
-        labels = np.empty(n, dtype=object)
-        labels[order] = graph.node_labels
-        labels[rng.integers(n)] = labels[rng.integers(n)]
-        graphs.append(gm.Graph(n, edges, node_labels=labels))
-    return gm.as_graph_batch(graphs)
 
 
 def measured(function, *arguments, **options):
@@ -161,7 +121,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
     if options.graphs_of == "copies":
-        graphs = copies(options.graphs, rng)
+        graphs = perturbed_copies(molecules(), options.graphs)
     elif options.graphs_of == "molecules":
         graphs = molecules()
     else:

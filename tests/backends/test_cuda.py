@@ -393,3 +393,12 @@ def test_nearest_graphs_are_those_of_the_cpu(name):
     np.testing.assert_allclose(on_gpu[0], distances, rtol=1e-7)
     assert (on_gpu[1] == indices).mean() > 0.99  # near ties may be rounded to either order
     assert near.n_solved_ <= near.n_pairs_
+    among = [near.set_params(device=device).kneighbors() for device in ("cpu", "cuda")]
+    np.testing.assert_allclose(among[1][0], among[0][0], rtol=1e-7, atol=1e-12)
+    radius = float(distances[:, -1].mean())
+    by_device = [
+        near.set_params(device=device).radius_neighbors(graphs[500:], radius)
+        for device in ("cpu", "cuda")
+    ]
+    for expected, found in zip(*(both[0] for both in by_device), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import graphmover as gm
 from graphmover.transport import GroundDistance, TreeDistance
+from graphmover.transport.tree.histograms import histograms, histograms_of_index, index_labels
 
 
 def label_tree(rng, n_graphs, largest, columns, *, most_mass=3):
@@ -144,3 +145,12 @@ def test_nodes_that_do_not_suit_are_named():
             gm.earth_movers_distance(nodes, nodes, ground=TreeDistance())
     with pytest.raises(ValueError, match="no coordinates, only labels: give ground"):
         gm.earth_movers_distance(mixed, mixed)
+
+
+def test_an_index_holds_the_histograms_of_its_graphs():
+    nodes = label_tree(np.random.default_rng(0), 200, 12, 3)
+    index = index_labels(np, nodes.labels, nodes.masses, nodes.offsets)
+    expected = histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
+    for found, wanted in zip(histograms_of_index(index), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == wanted.dtype

@@ -21,6 +21,7 @@ SOURCES = {
     "transport.cu": "transport/cuda/transport.cu",
     "tree.cu": "transport/tree/tree.cu",
     "laplacian.cu": "nodes/laplacian/laplacian.cu",
+    "bounds.cu": "search/bounds.cu",
 }
 
 _NEEDED = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -178,15 +178,7 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
         out: Floats,
     ) -> None:
         """Equation (1)."""
-        if isinstance(prepared, PreparedTree):
-            found = _histograms(nodes, prepared.labels)
-            partial = prepared.ground.partial
-            if partial:
-                require_counts(found.totals)
-            result = tree.distances_on_device(found, prepared.labels, partial=partial)
-        else:
-            side = _side(nodes, prepared.ground)
-            result = engine.distances_on_device(side, prepared.side, prepared.ground)
+        result = distances_on_device(nodes, prepared)
         if finish is not None:
             finish(result)
         result.get(out=out)
@@ -225,6 +217,18 @@ class CudaBackend(Backend[DeviceNodes, Prepared | PreparedTree]):
             return Chunking(work, most, _THREADS, release_memory)
         work, most = schedule.chunking(node_counts, len(prepared.side.sizes), free_memory())
         return Chunking(work, most, _THREADS, release_memory)
+
+
+def distances_on_device(nodes: DeviceNodes, prepared: Prepared | PreparedTree) -> Any:
+    """Equation (1): a row per graph, which stays on the device."""
+    if isinstance(prepared, PreparedTree):
+        found = _histograms(nodes, prepared.labels)
+        partial = prepared.ground.partial
+        if partial:
+            require_counts(found.totals)
+        return tree.distances_on_device(found, prepared.labels, partial=partial)
+    side = _side(nodes, prepared.ground)
+    return engine.distances_on_device(side, prepared.side, prepared.ground)
 
 
 def _embed(batch: GraphBatch, recipe: NodeRecipe, first_index: int) -> DeviceNodes:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.jit import JIT, njit
+from graphmover._utils.parallel import for_each_chunk
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.transport.ground import GroundDistance
 
@@ -35,6 +36,9 @@ _QUANTILES = 64
 
 #: And at most this many intervals of one coordinate.
 _MOST_INTERVALS = 16
+
+#: One thread takes graphs with about so many nodes at a time.
+_CHUNK_NODES = 2**18
 
 #: What bounds are lowered by, relative to the distances to pivots and to the largest coordinate.
 _SLACK_OF_DISTANCES = 1e-9
@@ -49,7 +53,7 @@ class Sketches(NamedTuple):
     slack: Floats  # (graphs,) by how much the bounds of a pair are lowered, half of it
 
 
-def sketches(nodes: NodeEmbeddings, pivots: Floats) -> Sketches:
+def sketches(nodes: NodeEmbeddings, pivots: Floats, n_jobs: int | None = None) -> Sketches:
     """Return the sketches of embedded graphs, given their distances to the pivots."""
     d = nodes.n_dimensions
     n_intervals = max(1, min(_MOST_INTERVALS, _QUANTILES // max(1, d)))
@@ -59,7 +63,12 @@ def sketches(nodes: NodeEmbeddings, pivots: Floats) -> Sketches:
         arrays = [array.view() for array in (nodes.points, nodes.masses, nodes.offsets)]
         for array in arrays:
             array.flags.writeable = False
-        _fill_quantiles(*arrays, quantiles)
+        points, masses, offsets = arrays
+
+        def fill(rows: slice) -> None:
+            _fill_quantiles(points, masses, offsets[rows.start : rows.stop + 1], quantiles[rows])
+
+        for_each_chunk(fill, nodes.node_counts + 1, most=_CHUNK_NODES, n_jobs=n_jobs)
     pivots = np.where(np.isfinite(pivots), pivots, 0.0)  # graphs without nodes
     slack = _SLACK_OF_DISTANCES * pivots.max(axis=1, initial=0.0)
     return Sketches(pivots, quantiles, slack + _SLACK_OF_POINTS * max(map(abs, nodes.extent)))

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.backends import AnyBackend
+from graphmover.backends import BACKENDS, AnyBackend
+from graphmover.backends.cuda import DeviceNodes, distances_on_device
+from graphmover.backends.cuda import PreparedTree as TreeOnDevice
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.backends.rows import distances_between
 from graphmover.backends.threads import Prepared as PreparedSide
 from graphmover.backends.threads import PreparedTree
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.search.bounds import Sketches, raise_to_bounds, sketches
+from graphmover.search.on_device import (
+    DeviceSketches,
+    raise_to_bounds_on_device,
+    sketches_on_device,
+)
 from graphmover.transport.ground import (
     Ground,
     GroundDistance,
     TreeDistance,
     default_ground_distance,
 )
-from graphmover.transport.tree.histograms import Histograms, LabelIndex, histograms
+from graphmover.transport.tree.histograms import (
+    Histograms,
+    LabelIndex,
+    histograms,
+    histograms_of_index,
+)
 from graphmover.transport.tree.search import Lists, index_pays, lists_of
 
 Floats = NDArray[np.float64]
@@ -59,6 +71,7 @@ class Library:
         self.nodes, self.pivots = nodes, pivots
         self._prepared: dict[str, Prepared] = {}
         self._sketches: Sketches | None = None
+        self._device_sketches: DeviceSketches | None = None
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -84,7 +97,7 @@ class Library:
             if not self.has_closed_form and self.nodes.has_labels:
                 labels = backend.prepare(_labels_alone(self.nodes), TreeDistance())
             if isinstance(graphs, PreparedTree):
-                of_graphs = histograms_of(self.nodes, graphs.labels)
+                of_graphs = histograms_of_index(graphs.labels)
                 lists = lists_of(graphs.labels, of_graphs)
                 if not index_pays(graphs.labels, of_graphs, lists):
                     lists = None
@@ -96,7 +109,6 @@ class Library:
 
         The bounds to graphs without nodes are infinite. The graphs themselves have nodes.
         """
-        assert not isinstance(self.ground, TreeDistance)
         if self._sketches is None:
             self._sketches = sketches(self.nodes, self.pivots)
         out = np.zeros((len(nodes), len(self)))
@@ -104,11 +116,39 @@ class Library:
         if labels is not None:
             alone = _labels_alone(nodes)
             backend.distances(backend.take(alone), labels, None, out)
-        n_labels = 0 if nodes.labels is None else int(np.prod(nodes.labels.shape[1:]))
-        ground: GroundDistance = self.ground or default_ground_distance(nodes.n_dimensions)
+        ground, n_labels = self._ground_of(nodes)
         raise_to_bounds(sketches(nodes, pivots), self._sketches, ground, n_labels, out)
         out[:, self.nodes.node_counts == 0] = np.inf
         return out
+
+    def lower_bounds_on_device(
+        self, nodes: NodeEmbeddings, pivots: Floats, n_jobs: int | None
+    ) -> Any:
+        """Return the same bounds in the memory of a GPU."""
+        import cupy
+
+        backend = BACKENDS["cuda"]
+        if self._device_sketches is None:
+            of_graphs = sketches(self.nodes, self.pivots, n_jobs)
+            is_empty = self.nodes.node_counts == 0
+            self._device_sketches = sketches_on_device(of_graphs, is_empty)
+        labels = self.prepared_for(backend).labels
+        if labels is None:
+            out = cupy.zeros((len(nodes), len(self)))
+        else:
+            assert isinstance(labels, TreeOnDevice)
+            there = backend.take(_labels_alone(nodes))
+            assert isinstance(there, DeviceNodes)
+            out = distances_on_device(there, labels)
+        of_nodes = sketches(nodes, pivots)
+        raise_to_bounds_on_device(of_nodes, self._device_sketches, *self._ground_of(nodes), out)
+        return out
+
+    def _ground_of(self, nodes: NodeEmbeddings) -> tuple[GroundDistance, int]:
+        """Return the ground distance of transport, and how many labels nodes have."""
+        assert not isinstance(self.ground, TreeDistance)
+        n_labels = 0 if nodes.labels is None else int(np.prod(nodes.labels.shape[1:]))
+        return self.ground or default_ground_distance(nodes.n_dimensions), n_labels
 
     def distances_to_pivots(
         self, backend: AnyBackend, nodes: NodeEmbeddings, n_jobs: int | None
@@ -118,7 +158,7 @@ class Library:
         return distances_between(backend, nodes, prepared, self.pivots.shape[1], n_jobs=n_jobs)
 
     def __getstate__(self) -> dict[str, object]:
-        return self.__dict__ | {"_prepared": {}, "_sketches": None}
+        return self.__dict__ | {"_prepared": {}, "_sketches": None, "_device_sketches": None}
 
 
 class Prepared(NamedTuple):

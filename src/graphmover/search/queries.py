@@ -8,9 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.cuda import release_memory
 from graphmover._utils.parallel import number_of_threads
 from graphmover._utils.progress import Progress
 from graphmover.backends import AnyBackend, backend_for
+from graphmover.backends.cuda import DeviceNodes, distances_on_device
+from graphmover.backends.cuda import PreparedTree as TreeOnDevice
 from graphmover.backends.protocol import Chunking
 from graphmover.backends.rows import in_chunks, nodes_of_chunk
 from graphmover.graphs.batch import GraphBatch
@@ -18,6 +21,8 @@ from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.search.cascade import Limit, Neighbors, solve_in_order
 from graphmover.search.labels import neighbors_by_labels
 from graphmover.search.library import Library
+from graphmover.search.on_device import pairs_at_a_time
+from graphmover.search.rounds import nearest_by_bounds, nearest_by_distances
 from graphmover.search.selection import nearest_in_rows
 
 Floats = NDArray[np.float64]
@@ -26,6 +31,7 @@ Ints = NDArray[np.int64]
 #: Queries of one chunk, more in the closed form, and pairs whose bounds or distances are in memory
 #: at once for each thread.
 _CHUNK_QUERIES = 32
+_CHUNK_ON_DEVICE = 1024
 _CHUNK_LABELLED = 256
 _CHUNK_PAIRS = 2**22
 
@@ -90,16 +96,21 @@ def _in_chunks(
     def compute(rows: slice) -> None:
         nodes, pivots = nodes_of(rows)
         there = None if excluded is None else excluded[rows]
-        neighbors, solved = _neighbors(library, backend, nodes, pivots, limit, there)
+        search = _neighbors_on_device if backend.name == "cuda" else _neighbors
+        neighbors, solved = search(library, backend, nodes, pivots, limit, there, n_jobs)
         with lock:
             found[rows.start] = neighbors
             n_solved.append(solved)
 
-    n_threads = min(number_of_threads(n_jobs), max(1, n_queries))
-    largest = _CHUNK_LABELLED if library.has_closed_form else _CHUNK_QUERIES
-    most = min(largest, _CHUNK_PAIRS // max(1, len(library)), -(-n_queries // n_threads))
     work = np.ones(n_queries, np.int64)
-    chunking = Chunking(work, max(1, most), n_jobs, limit_blas=True)
+    if backend.name == "cuda":
+        most = min(_CHUNK_ON_DEVICE, pairs_at_a_time() // max(1, len(library)))
+        chunking = Chunking(work, max(1, most), None, release_memory)
+    else:
+        n_threads = min(number_of_threads(n_jobs), max(1, n_queries))
+        largest = _CHUNK_LABELLED if library.has_closed_form else _CHUNK_QUERIES
+        most = min(largest, _CHUNK_PAIRS // max(1, len(library)), -(-n_queries // n_threads))
+        chunking = Chunking(work, max(1, most), n_jobs, limit_blas=True)
     in_chunks(compute, chunking, backend.name, progress)
     return [one for start in sorted(found) for one in found[start]], sum(n_solved)
 
@@ -111,8 +122,12 @@ def _neighbors(
     pivots: Floats | None,
     limit: Limit,
     excluded: Ints | None,
+    n_jobs: int | None,
 ) -> tuple[list[Neighbors], int]:
-    """Return neighbours, and how many pairs were solved; pivots are computed if not known."""
+    """Return neighbours, and how many pairs were solved; pivots are computed if not known.
+
+    ``n_jobs`` does not concern the threads of the CPU, each of which has queries of its own.
+    """
     if library.has_closed_form:
         return neighbors_by_labels(library, backend, nodes, limit, excluded)
     prepared = library.prepared_for(backend)
@@ -127,3 +142,34 @@ def _neighbors(
     bounds[nodes.node_counts == 0] = np.inf
     queries = backend.prepare(nodes, library.ground)
     return solve_in_order(backend, queries, prepared.graphs, bounds, limit, excluded)
+
+
+def _neighbors_on_device(
+    library: Library,
+    backend: AnyBackend,
+    nodes: NodeEmbeddings,
+    pivots: Floats | None,
+    limit: Limit,
+    excluded: Ints | None,
+    n_jobs: int | None,
+) -> tuple[list[Neighbors], int]:
+    """Return the same on a GPU, where the tables of all pairs stay."""
+    import cupy
+
+    graphs = library.prepared_for(backend).graphs
+    if isinstance(graphs, TreeOnDevice):
+        there = backend.take(nodes)
+        assert isinstance(there, DeviceNodes)
+        rows = distances_on_device(there, graphs)
+        n_pairs = rows.size - (0 if excluded is None else len(nodes))
+        return nearest_by_distances(cupy, rows, limit, excluded), n_pairs
+    if pivots is None:
+        pivots = library.distances_to_pivots(backend, nodes, n_jobs=None)
+    bounds = library.lower_bounds_on_device(nodes, pivots, n_jobs)
+    bounds[cupy.asarray(np.flatnonzero(nodes.node_counts == 0))] = np.inf
+    queries = backend.prepare(nodes, library.ground)
+
+    def solve(rows: Ints, columns: Ints) -> Floats:
+        return backend.distances_of_pairs(queries, graphs, rows, columns)
+
+    return nearest_by_bounds(cupy, bounds, limit, excluded, solve)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from graphmover.transport.side import running_sums
 
@@ -74,6 +75,14 @@ def index_labels(xp: Any, labels: Any, masses: Any, offsets: Any) -> LabelIndex:
 def histograms(xp: Any, index: LabelIndex, labels: Any, masses: Any, offsets: Any) -> Histograms:
     """Return the histograms of graphs over the labels of an index."""
     return _histograms(xp, index.codes, depths(labels), masses, offsets)
+
+
+def histograms_of_index(index: LabelIndex) -> Histograms:
+    """Return the histograms of the graphs of an index, whose arrays are NumPy's, from it alone."""
+    shape = (len(index.row_of), index.n_graphs)
+    by_graph = csr_matrix((index.masses, index.graphs, index.offsets), shape=shape).tocsc()
+    offsets, ids = by_graph.indptr.astype(np.int64), by_graph.indices.astype(np.int32)
+    return Histograms(offsets, ids, by_graph.data, index.totals)
 
 
 def _histograms(
