@@ -10,12 +10,32 @@ from numpy.typing import NDArray
 from graphmover.parameters import multiple_of_scale
 
 
+#: More distances than this are not all looked at for their median; how many are a sample.
+_MANY, _SAMPLE = 200_000, 20_000
+
+
 def gamma_scale(distances: NDArray[np.float64]) -> float:
     """Return 1 / (median of the training distances), or 1 where all graphs are equal."""
-    finite = distances[np.isfinite(distances)]
-    median = float(np.median(finite, overwrite_input=True))
+    finite = np.isfinite(distances)
+    median = _median(distances.ravel() if finite.all() else distances[finite])
     # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
     return 1.0 / median if median > 1e-9 else 1.0
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    """Return what `numpy.median` returns, in a third of the time where there are many values.
+
+    Only those between two quantiles of a sample are sorted: nearly always the median is there.
+    """
+    if len(values) > _MANY:
+        sample = np.sort(values[:: len(values) // _SAMPLE])
+        low, high = sample[[int(0.48 * len(sample)), int(0.52 * len(sample))]]
+        middle = np.array([(len(values) - 1) // 2, len(values) // 2])
+        places = middle - np.count_nonzero(values < low)
+        inside = values[(values >= low) & (values <= high)]
+        if places[0] >= 0 and places[1] < len(inside):
+            return float(np.partition(inside, places)[places].mean())
+    return float(np.median(values))
 
 
 def bandwidth(gamma: float | str, distances: NDArray[np.float64]) -> float:

@@ -22,6 +22,10 @@ const int EXACT_ROWS = 16;
 const int MOST_UNROLLED = 4;
 const int MOST_PASSES = 64;
 
+// Reduced costs that are no larger, relative to the largest cost, may be rounding errors: 2**-46.
+// `finer_bound` asks for smaller costs where that is too much for the distance.
+const double NOISE = 1.0 / (1ll << 46);
+
 // While the first tree grows: the parent of a node that has none yet.
 const uint16 NO_PARENT = 0xffff;
 const uint32 NO_ROW = 0xffffffffu;
@@ -314,14 +318,15 @@ STEP void optimise(const Basis& s, int lane) {
   }
 }
 
-// Compute the exact costs of the tree's arcs and potentials from them; return the flow's cost.
+// Compute the exact costs of the tree's arcs, at most `most`, and potentials from them; return the
+// flow's cost.
 STEP double price_tree(const Basis& s, int lane, const GroundDistance& ground, Problem& p,
-                       double* potential) {
+                       double most, double* potential) {
   double cost = 0.0;
   for (int t = lane; t < s.nodes; t += 32) {
     if (t == s.root) continue;
     look_at_sink(p, sink_of(s, t));
-    const double distance = distances_of(ground, p)(source_of(s, t));
+    const double distance = fmin(distances_of(ground, p)(source_of(s, t)), most);
     potential[t] = distance;
     cost += s.flow[t] * distance;
   }
@@ -333,14 +338,15 @@ STEP double price_tree(const Basis& s, int lane, const GroundDistance& ground, P
 
 // As `price_rows`, by exact costs: the arc with the least reduced cost below `reduced`.
 STEP uint32 price_rows_exactly(const Basis& s, int lane, const GroundDistance& ground, Problem& p,
-                               const double* potential, int first, int last, double& reduced) {
+                               double most, const double* potential, int first, int last,
+                               double& reduced) {
   uint32 where = NO_ROW;
   for (int k = lane; k < s.m; k += 32) {
     look_at_sink(p, k);
     const Distances distances = distances_of(ground, p);
     const double here = potential[s.n + k];
     for (int i = first; i < last; ++i) {
-      const double change = distances(i) - potential[i] - here;
+      const double change = fmin(distances(i), most) - potential[i] - here;
       if (change < reduced) reduced = change, where = i << INDEX_BITS | k;
     }
   }
@@ -357,19 +363,19 @@ STEP uint32 price_rows_exactly(const Basis& s, int lane, const GroundDistance& g
 // cost. With potentials such that no arc's reduced cost is below -slack, no flow costs less by more
 // than slack for each unit of mass. Potentials of the proof come fresh from the tree.
 STEP double prove_basis(const Basis& s, int lane, const GroundDistance& ground, Problem& p,
-                        double total, bool& proven) {
+                        double most, double total, bool& proven) {
   double* potential = (double*)s.cost;
   __syncwarp();  // all lanes are done with the costs
   int patience = 8 * s.nodes;
   while (true) {
-    const double cost = price_tree(s, lane, ground, p, potential);
-    const double slack = cost / total * PROVEN;
+    const double cost = price_tree(s, lane, ground, p, most, potential);
+    const double slack = fmax(cost / total * PROVEN, most * NOISE);
     proven = true;
     for (int first = 0; first < s.n && cost > 0 && patience;) {
       const int last = min(first + EXACT_ROWS, s.n);
       double reduced = -slack;
       const uint32 found =
-          price_rows_exactly(s, lane, ground, p, potential, first, last, reduced);
+          price_rows_exactly(s, lane, ground, p, most, potential, first, last, reduced);
       if (found == NO_ROW) {
         first = last;
       } else {
@@ -411,9 +417,11 @@ STEP void guess_by_simplex(const Side* x, const Side* y, const Tasks& tasks,
       __syncwarp();
       settle<true>(s, lane, s.potential);
       optimise(s, lane);
+      // A distance so small that rounding errors of other costs matter: dearer arcs than all flow
+      // together cannot be in an optimal flow, whatever they cost beyond that.
       const double matched = matched_mass(p, total);
-      distance = prove_basis(s, lane, ground, p, total, solved) / matched;
-      solved = solved && !(finer_bound(bound, distance, matched) > 0);
+      for (double most = bound; solved && most > 0; most = finer_bound(most, distance, matched))
+        distance = prove_basis(s, lane, ground, p, most, total, solved) / matched;
     }
     if (lane == 0) leave_result(p, tasks, results, solved, distance);
     __syncwarp();
