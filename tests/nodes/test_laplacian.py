@@ -428,6 +428,16 @@ def test_errors_of_the_solvers_name_the_graph(monkeypatch):
         gm.embed_nodes(around_a_hub(400, cycle(5)), 6)
 
 
+def test_weights_of_other_graphs_change_no_bit():
+    """A batch has weights for all graphs or for none: those of a graph without are 1."""
+    complete = gm.Graph(60, [(i, j) for i in range(60) for j in range(i)])
+    graphs = [complete, star(50), around_a_hub(400, cycle(5)), grid(20, 30), *HARD.values()]
+    weighted = gm.Graph(3, [(0, 1)], edge_weights=[2.5])
+    batch = gm.as_graph_batch([weighted, *graphs])
+    assert batch.edge_weights is not None
+    np.testing.assert_array_equal(points(batch)[3:], points(gm.as_graph_batch(graphs)))
+
+
 def test_other_graphs_and_threads_change_no_bit():
     rng = np.random.default_rng(0)
     graphs = [random_graph(rng, n) for n in [*rng.integers(1, 80, 60), 300, 600, 700]]

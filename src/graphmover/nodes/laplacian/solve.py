@@ -79,6 +79,7 @@ def smallest_eigenvectors(
 
     def solve_large(index: int) -> None:
         first, last = offsets[index : index + 2]
+        weighted = (given[indptr[first] : indptr[last]] != 1.0).any()
         tolerance = SAME_EIGENVALUE if counts[index] <= DENSE_NODES else SAME_EIGENVALUE_LARGE
         name = f"graph {first_index + index}"
 
@@ -91,7 +92,7 @@ def smallest_eigenvectors(
             embed_large(
                 indptr[first : last + 1],
                 indices,
-                given,
+                given if weighted else NO_WEIGHTS,
                 degrees[first:last],
                 tolerance,
                 min(dense_nodes, DENSE_CLASSES),

@@ -49,6 +49,12 @@ def _same_neighbours(u, v, rows, indices, weights):
 
 
 @njit(**JIT)
+def _is_weighted(rows, weights):
+    """Whether a graph has another weight than 1: in a batch with weights, not all graphs have."""
+    return len(weights) > 0 and (weights[rows[0] : rows[-1]] != 1.0).any()
+
+
+@njit(**JIT)
 def twin_classes(rows, indices, weights, class_of, members):
     """Number the classes of twins in the order of their first nodes.
 
@@ -57,6 +63,7 @@ def twin_classes(rows, indices, weights, class_of, members):
     size, negative for closed twins, and the first node of each class is returned.
     """
     n = len(rows) - 1
+    weighted = _is_weighted(rows, weights)
     codes = np.empty(n, np.uint64)  # hash of a node's row
     leader = np.arange(n)  # first node of a node's class
     size = np.ones(n, np.int64)  # of the class, at its leader; negative: closed twins
@@ -71,13 +78,13 @@ def twin_classes(rows, indices, weights, class_of, members):
         code = np.uint64(rows[u + 1] - rows[u])
         for i in range(rows[u], rows[u + 1]):
             key = np.uint64(indices[i] + 1) * GOLDEN
-            if len(weights):
+            if weighted:
                 key ^= np.uint64(hash(weights[i]))
             code += _mixed(key)
         codes[u] = code
     # Open twins first. In the second pass, each node counts as its own neighbour, so that
     # closed twins have equal hashes; a node cannot have twins of both kinds.
-    for closed in range(2 if len(weights) == 0 else 1):
+    for closed in range(1 if weighted else 2):
         if closed:
             table[:] = -1
             for u in range(n):
