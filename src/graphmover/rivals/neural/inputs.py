@@ -67,7 +67,8 @@ class Inputs(NamedTuple):
         if self.nodes is not None:
             return embed_batch(batch, self.nodes).points
         assert self.degrees is not None
-        return (_degrees(batch)[:, np.newaxis] == self.degrees).astype(np.float64)
+        columns: Floats = (_degrees(batch)[:, np.newaxis] == self.degrees).astype(np.float64)
+        return columns
 
     def tensors(self, batch: GraphBatch) -> Tensors:
         """Return some graphs as tensors."""
