@@ -70,6 +70,24 @@ def test_lovasz_theta():
     assert np.isfinite(matrix).all()
 
 
+def test_lovasz_theta_of_a_graph_larger_than_all_of_training():
+    pytest.importorskip("cvxopt")
+    small, large = [complete(3), path(3)], [path(6), path(4)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # GraKeL's own
+        rows, same = (
+            GrakelKernel("Lo-theta", n_samples=5, random_state=0).fit(small).transform(graphs)
+            for graphs in (large, small)
+        )
+        # The padding of larger graphs: the same samples, the same angles.
+        kernel = GrakelKernel("Lo-theta", n_samples=5, random_state=0).fit(small)
+        kernel.kernel_.d_ += 7
+        padded = kernel.transform(small)
+    assert rows.shape == (2, 2)
+    assert np.isfinite(rows).all()
+    assert np.allclose(padded, same)
+
+
 def test_a_name_that_is_not_known_lists_those_that_are():
     with pytest.raises(ValueError, match=r"name must be one of RW, GL, SP, WL-ST, .*, got 'WWL'"):
         GrakelKernel("WWL").fit([path(3)])

@@ -69,6 +69,16 @@ def test_easy_classes_are_told_apart(name):
     assert evaluate(graphs, classes, [method], n_folds=3).summary()[0]["mean"] > 0.9
 
 
+def test_the_learning_rate_of_a_network_is_chosen_on_the_training_set():
+    skip_without_library("DGCNN")
+    search = RIVALS["DGCNN"].build()
+    search.estimator.set_params(hidden=8, epochs=2, random_state=0)
+    graphs, classes = stars_and_cycles()
+    search.fit(graphs, classes)
+    assert search.best_params_["learning_rate"] in RIVALS["DGCNN"].grid["learning_rate"]
+    assert len(search.cv_results_["params"]) == len(RIVALS["DGCNN"].grid["learning_rate"])
+
+
 @pytest.mark.parametrize("name", ["majority class", "WL-ST", "FEATHER"])
 def test_values_are_predicted_too(name):
     graphs, classes = stars_and_cycles()

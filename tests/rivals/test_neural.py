@@ -58,6 +58,23 @@ def test_edge_labels_reach_the_attention():
     assert model.score(batch, classes) == 1.0
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_degrees_are_labels_where_nodes_carry_nothing(name):
+    graphs, classes = easy()
+    model = getattr(rivals, name)(4, epochs=1, random_state=0).fit(graphs, classes)
+    # The degrees of stars and cycles of 10 to 15 nodes, as far as the holdout leaves them.
+    assert {1, 2} <= set(model.inputs_.degrees) <= {1, 2, *range(9, 15)}
+    unseen = gm.as_graph_batch([star(8), cycle(12)])
+    assert model.inputs_.node_features(unseen).sum(axis=1).tolist() == [0, *[1] * 19]
+    assert np.isfinite(model.predict_proba(unseen)).all()
+
+
+def test_large_degrees_count_as_one():
+    graphs = [star(n) for n in (128, 150, 200, 3)] * 2
+    model = rivals.GINClassifier(2, epochs=1, random_state=0).fit(graphs, [0, 0, 0, 1] * 2)
+    assert model.inputs_.degrees.tolist() == [1, 2, 127]
+
+
 def test_fields_do_not_depend_on_the_numbering():
     from graph_zoo import renumbered
 

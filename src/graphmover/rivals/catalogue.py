@@ -38,6 +38,9 @@ _NO_METHOD = "majority class"
 _DEPTHS = {"iterations": (0, 1, 2, 3, 4, 5)}
 _DIMENSIONS = {"n_dimensions": (4, 6, 8)}
 
+#: Of networks, whose widths are their defaults.
+_RATES = {"learning_rate": (0.01, 0.001)}
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -143,7 +146,7 @@ def _vectorizer(*, regression: bool = False) -> Any:
 
 
 def _network(name: str) -> Callable[..., Any]:
-    """Return a function that builds a network whose width is chosen on an inner holdout."""
+    """Return a function that builds a network whose learning rate an inner holdout chooses."""
 
     def build() -> Any:
         from sklearn.model_selection import GridSearchCV
@@ -152,7 +155,7 @@ def _network(name: str) -> Callable[..., Any]:
         from graphmover.rivals.neural.training import Holdout
 
         network = getattr(rivals, f"{name}Classifier")()
-        return GridSearchCV(network, {"hidden": [32, 64]}, cv=Holdout())
+        return GridSearchCV(network, _RATES, cv=Holdout())
 
     return build
 
@@ -393,7 +396,7 @@ _OF_LIBRARIES: list[Rival] = [
             "model",
             source,
             "PyTorch",
-            grid={"hidden": (32, 64)},
+            grid=_RATES,
             library=_TORCH,
             cost="training",
         )

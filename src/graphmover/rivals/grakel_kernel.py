@@ -86,6 +86,11 @@ class GrakelKernel(KernelTransformer):
 
     def _rows(self, batch: GraphBatch) -> Floats:
         graphs = _as_grakel(batch, self._labels(batch), self.name)
+        if self.name == "Lo-theta":
+            # It has as many dimensions as the largest training graph needs, and raises for a larger
+            # graph. Further ones, of zeros, change no angle.
+            largest = int(batch.node_counts.max(initial=0))
+            self.kernel_.d_ = max(self.kernel_.d_, largest + 1)
         return np.asarray(self.kernel_.transform(graphs), np.float64)
 
     def _started(self, batch: GraphBatch, step: str) -> Any:

@@ -13,6 +13,9 @@ from graphmover.nodes.recipe import NodeRecipe
 from graphmover.rivals.base import Floats, Ints, carried_recipe, graph_of_node, neighbours
 from graphmover.rivals.optional import optional
 
+#: Larger degrees count as this one.
+_LARGEST_DEGREE = 127
+
 
 class Tensors(NamedTuple):
     """Some graphs as one disconnected graph."""
@@ -27,7 +30,8 @@ class Tensors(NamedTuple):
 class Inputs(NamedTuple):
     """How nodes and edges become features: learnt from the training graphs."""
 
-    nodes: NodeRecipe
+    nodes: NodeRecipe | None  # None: degrees are labels
+    degrees: Ints | None  # of training nodes, increasing
     n_node_features: int
     edge_labels: Ints | None  # codes, increasing
     edge_centres: Floats | None
@@ -35,8 +39,14 @@ class Inputs(NamedTuple):
 
     @classmethod
     def fitted_to(cls, batch: GraphBatch) -> Inputs:
-        """Learn scales and labels."""
-        recipe = carried_recipe(batch)
+        """Learn scales and labels, which are degrees where nodes carry nothing."""
+        recipe = degrees = None
+        if batch.node_attributes is None and batch.node_labels is None:
+            degrees = np.unique(_degrees(batch))
+            n_features = len(degrees)
+        else:
+            recipe = carried_recipe(batch)
+            n_features = recipe.n_columns
         labels = centres = scales = None
         if batch.edge_labels is not None:
             labels = np.unique(label_codes(batch.edge_labels))
@@ -44,7 +54,7 @@ class Inputs(NamedTuple):
             centres = batch.edge_attributes.mean(axis=0)
             scales = batch.edge_attributes.std(axis=0)
             scales = np.where(scales > 0, scales, 1.0)
-        return cls(recipe, recipe.n_columns, labels, centres, scales)
+        return cls(recipe, degrees, n_features, labels, centres, scales)
 
     @property
     def n_edge_features(self) -> int:
@@ -52,10 +62,18 @@ class Inputs(NamedTuple):
         labels = 0 if self.edge_labels is None else len(self.edge_labels)
         return labels + (0 if self.edge_centres is None else len(self.edge_centres))
 
+    def node_features(self, batch: GraphBatch) -> Floats:
+        """Return a row for each node; an unseen label or degree is a row of zeros."""
+        if self.nodes is not None:
+            return embed_batch(batch, self.nodes).points
+        assert self.degrees is not None
+        columns: Floats = (_degrees(batch)[:, np.newaxis] == self.degrees).astype(np.float64)
+        return columns
+
     def tensors(self, batch: GraphBatch) -> Tensors:
         """Return some graphs as tensors."""
         torch = optional("torch", "a neural network")
-        points = embed_batch(batch, self.nodes).points
+        points = self.node_features(batch)
         ends = neighbours(batch)
         starts = np.repeat(np.arange(batch.n_nodes), np.diff(batch.indptr))
         # Entry u -> v is read by u: its message comes from v.
@@ -84,3 +102,7 @@ class Inputs(NamedTuple):
             else:
                 blocks.append((batch.edge_attributes - self.edge_centres) / self.edge_scales)
         return np.concatenate(blocks, axis=1) if blocks else None
+
+
+def _degrees(batch: GraphBatch) -> Ints:
+    return np.minimum(np.diff(batch.indptr), _LARGEST_DEGREE)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.labels import wl_labels
 from graphmover.rivals.base import Floats, Ints
 from graphmover.rivals.betweenness import edge_betweenness
@@ -34,7 +33,7 @@ class PSCNClassifier(NeuralClassifier):
     degree, then by Weisfeiler-Lehman label; a field is ordered by the distance from its node and
     then in the same way. Fields that are too small are filled up with zeros. ``hidden`` is the
     size of the dense layer; the other parameters are those of all networks: `NeuralClassifier`.
-    Only the learning rate is smaller: with 0.01, some of the networks learn nothing.
+    Only the learning rate is smaller: with 0.01, some of these networks learn nothing.
 
     Examples
     --------
@@ -69,7 +68,7 @@ class PSCNClassifier(NeuralClassifier):
         self.width_ = max(_SECOND, round(float(batch.node_counts.mean())))
 
     def _prepared(self, batch: GraphBatch) -> _Prepared:
-        points = embed_batch(batch, self.inputs_.nodes).points
+        points = self.inputs_.node_features(batch)
         ranks = _canonical_ranks(batch)
         nothing = len(points)
         fields = np.full((len(batch), self.width_ * _FIELD), nothing)
