@@ -44,9 +44,9 @@ def main():
     print("|---|---|---|---|---|---|")
     on_gpu = NODE_EMBEDDINGS["laplacian"].points_on_gpu
     for name, most in DATASETS:
-        graphs = gm.load_dataset(name).graphs
+        graphs, label = gm.load_dataset(name).graphs, name
         if most is not None:
-            name = f"{name}, up to {most}"
+            label = f"{name}, up to {most}"
             graphs = graphs[np.flatnonzero(graphs.node_counts <= most)]
         work = Work(graphs, node_degrees(graphs, 0), DIMENSIONS)
 
@@ -55,7 +55,7 @@ def main():
 
         expected, points = on_cpu().points, on_gpu(work).get()
         print(
-            f"| {name} | {len(graphs)} | {median_ms(lambda work=work: on_gpu(work)):.1f} ms | "
+            f"| {label} | {len(graphs)} | {median_ms(lambda work=work: on_gpu(work)):.1f} ms | "
             f"{median_ms(on_cpu, 3):.0f} ms | {abs(points - expected).max():.1e} | "
             f"{(on_gpu(work).get() == points).all()} |",
             flush=True,

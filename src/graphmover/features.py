@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from graphmover.parameters import multiple_of_scale
 
-
 #: More distances than this are not all looked at for their median; how many are a sample.
 _MANY, _SAMPLE = 200_000, 20_000
 
