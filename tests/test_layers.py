@@ -325,7 +325,15 @@ ORDER = [
 #: Engines see NumPy and Numba, no classes of ours.
 ENGINES = sorted((SOURCE / "transport").glob("c*/*.py"))
 ENGINE_IMPORTS = {"collections", "graphmover.transport", "llvmlite", "math", "numba", "numpy"}
-ENGINE_IMPORTS |= {"__future__", "cupy", "dataclasses", "functools", "itertools", "operator"}
+ENGINE_IMPORTS |= {
+    "__future__",
+    "cupy",
+    "dataclasses",
+    "enum",
+    "functools",
+    "itertools",
+    "operator",
+}
 ENGINE_IMPORTS |= {"graphmover._utils", "pathlib", "sys", "threading", "time", "typing"}
 
 #: Only inside functions: optional, or slow to import where ``--help`` must be quick.
