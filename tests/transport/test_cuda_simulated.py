@@ -252,6 +252,17 @@ def test_distances_far_below_the_largest_cost(kernels):
     assert_equal_to_the_cpu(kernels, x, near)
 
 
+@pytest.mark.parametrize("n", [12, 40])
+@pytest.mark.parametrize("apart", [1e-9, 1e-13, 1e-16])
+def test_graphs_that_are_equal_up_to_rounding(kernels, n, apart):
+    """Isomorphic graphs, say: exact costs prove even those distances, without 64-bit kernels."""
+    x = same_size(np.random.default_rng(n), 3, n, 4)
+    rng = np.random.default_rng(0)
+    near = gm.NodeEmbeddings(x.points + apart * rng.random(x.points.shape), x.masses, x.offsets)
+    taken = assert_equal_to_the_cpu(kernels, x, near)
+    assert not taken["solve_exactly"] + taken["solve_many_sinks"]
+
+
 @pytest.mark.parametrize("tile", [7, 100])
 @pytest.mark.parametrize("partial", [False, True])
 def test_the_closed_form_has_the_bits_of_the_cpu(tmp_path, partial, tile):

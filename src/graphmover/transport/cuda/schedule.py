@@ -1,8 +1,8 @@
 """The launch schedule: pairs of graphs in bins of similar sizes, and the memory each launch needs.
 
-Problems of one launch have the same solver, number of lanes (``width``) and of rows in memory, so
-that a small problem neither waits for a large one in its warp nor takes up as much memory. Which
-solver takes a pair depends on its two bins alone, not on what else is in them: so do its last bits.
+Problems of one launch have the same solver and tables of similar sizes, so that a small problem
+neither waits for a large one in its warp nor takes up as much memory. Which solver takes a pair
+depends on its two bins alone, not on what else is in them: so do its last bits.
 Nothing here needs a GPU.
 """
 
@@ -36,11 +36,11 @@ _EDGES = (
 #: Tables above this many bytes go to scratch memory: in shared memory too few warps would fit.
 _MOST_SHARED = 100 * 1024
 
-#: The same for the simplex method: with more, fewer than 32 warps would be in flight. Beyond it
-#: only costs go to scratch memory, where they are read in order; of each such launch they take at
-#: most so many bytes.
+#: The same for the simplex method: more would take from the cache through which points are read.
+#: Beyond it only costs go to scratch memory, where they are read in order; launches are for costs
+#: of up to so many bytes.
 MOST_SHARED_BY_SIMPLEX = 7040
-_SCRATCH_KINDS = (2**14, 2**16, 2**19, 2**40)
+_COST_KINDS = (2**14, 2**16, 2**19, 2**40)
 
 #: Problems with few sinks share a launch up to one of these numbers of sources.
 _ROW_KINDS = (16, 32, 48, 64, 112, 256, 512, _MOST_NUMBERED, 2**62)
@@ -270,7 +270,7 @@ def _kind(rectangle: Rectangle) -> tuple[object, ...]:
     nodes, costs = rectangle.simplex_bytes
     if nodes + costs <= MOST_SHARED_BY_SIMPLEX:
         return solver, 0
-    return solver, next(most for most in _SCRATCH_KINDS if costs <= most)
+    return solver, next(most for most in _COST_KINDS if costs <= most)
 
 
 def _table(group: list[Rectangle]) -> NDArray[np.int32]:

@@ -23,7 +23,7 @@ const int MOST_UNROLLED = 4;
 const int MOST_PASSES = 64;
 
 // Reduced costs that are no larger, relative to the largest cost, may be rounding errors: 2**-46.
-// `finer_bound` asks for smaller costs where that is too much for the distance.
+// `finer_bound` asks for smaller costs where that is too much for the distance of what is matched.
 const double NOISE = 1.0 / (1ll << 46);
 
 // While the first tree grows: the parent of a node that has none yet.
@@ -58,16 +58,7 @@ STEP void lay_out_basis(Basis& s, char* memory, char* costs, int n, int m) {
   s.cost = (int*)(costs ? costs : memory);
 }
 
-STEP uint32 least_of_warp(uint32 value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(ALL, value);
-#else
-  for (int apart = 16; apart; apart >>= 1) value = min(value, __shfl_xor_sync(ALL, value, apart));
-  return value;
-#endif
-}
-
-STEP int least_of_warp(int value) {
+template <typename T> STEP T least_of_warp(T value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_min_sync(ALL, value);
 #else
@@ -363,13 +354,13 @@ STEP uint32 price_rows_exactly(const Basis& s, int lane, const GroundDistance& g
 // cost. With potentials such that no arc's reduced cost is below -slack, no flow costs less by more
 // than slack for each unit of mass. Potentials of the proof come fresh from the tree.
 STEP double prove_basis(const Basis& s, int lane, const GroundDistance& ground, Problem& p,
-                        double most, double total, bool& proven) {
+                        double most, double total, double matched, bool& proven) {
   double* potential = (double*)s.cost;
   __syncwarp();  // all lanes are done with the costs
   int patience = 8 * s.nodes;
   while (true) {
     const double cost = price_tree(s, lane, ground, p, most, potential);
-    const double slack = fmax(cost / total * PROVEN, most * NOISE);
+    const double slack = fmax(cost * PROVEN, most * NOISE * matched) / total;
     proven = true;
     for (int first = 0; first < s.n && cost > 0 && patience;) {
       const int last = min(first + EXACT_ROWS, s.n);
@@ -421,7 +412,7 @@ STEP void guess_by_simplex(const Side* x, const Side* y, const Tasks& tasks,
       // together cannot be in an optimal flow, whatever they cost beyond that.
       const double matched = matched_mass(p, total);
       for (double most = bound; solved && most > 0; most = finer_bound(most, distance, matched))
-        distance = prove_basis(s, lane, ground, p, most, total, solved) / matched;
+        distance = prove_basis(s, lane, ground, p, most, total, matched, solved) / matched;
     }
     if (lane == 0) leave_result(p, tasks, results, solved, distance);
     __syncwarp();
