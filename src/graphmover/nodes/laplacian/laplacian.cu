@@ -1,4 +1,4 @@
-// Laplacian node embeddings of small graphs on a GPU, one block for each graph.
+// Laplacian node embeddings of graphs of up to 350 nodes on a GPU, one block for each graph.
 //
 // Most graphs go the way of the CPU's dense solver: reflections, bisection, inverse iteration. Those
 // that need many eigenvectors are left to Jacobi's method, if they are small, or to the CPU.
@@ -113,7 +113,7 @@ static __device__ __forceinline__ bool by_reflections(const Graphs& g, int64 fir
 }
 
 // The points of the listed graphs; unsolved becomes 1 for those that need another method.
-// Bytes are those of `Launch` in cuda.py.
+// Bytes are those of `Launch` in cuda_schedule.py.
 #define BY_REFLECTIONS(name, MATRIX_IN_SHARED)                                                  \
   extern "C" __global__ void __launch_bounds__(1024)                                            \
   name(const int* graphs, int n_graphs, const int64* offsets, const int64* indptr,              \

@@ -23,8 +23,7 @@ class DGCNNClassifier(NeuralClassifier):
     Three layers of ``hidden`` units and one of a single unit, tanh; the first k nodes in the order
     of the last unit, where k is such that 60 % of the training graphs have more; one-dimensional
     convolutions with 16 and 32 filters; a dense layer of 128 units. The parameters are those of
-    all networks, `NeuralClassifier`, with the paper's 32 units and a smaller learning rate: with
-    0.01, the network learns nothing of some collections.
+    all networks, `NeuralClassifier`, with the paper's 32 units and a smaller learning rate.
 
     Examples
     --------

@@ -32,8 +32,8 @@ class PSCNClassifier(NeuralClassifier):
     w is the mean number of nodes of the training graphs. Nodes are ordered by betweenness, then by
     degree, then by Weisfeiler-Lehman label; a field is ordered by the distance from its node and
     then in the same way. Fields that are too small are filled up with zeros. ``hidden`` is the
-    size of the dense layer; the other parameters are those of all networks: `NeuralClassifier`.
-    Only the learning rate is smaller: with 0.01, some of these networks learn nothing.
+    size of the dense layer; the other parameters are those of all networks, `NeuralClassifier`,
+    with a smaller learning rate.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def distances_of_pairs(
 
 
 def solve(x: Any, y: Any, ground: GroundDistance | None = None) -> tuple[Any, Any]:
-    """All distances, and how many problems each launch had to solve again with 64 bits."""
+    """All distances, and how many problems the first solver of each launch left to the next."""
     import cupy
 
     if ground is None:
@@ -154,7 +154,7 @@ class _Results(NamedTuple):
 
 
 def _launch(launch, lists, sides, results):
-    """Solve all pairs of a launch: guess and prove, and what is left with 64 bits."""
+    """Solve all pairs of a launch: guess and prove; each solver takes what the one before left."""
     run = partial(_run, launch, lists, sides, results)
     left = 0  # how many solvers have left something
     if launch.solver is Solver.FEW_SINKS:

@@ -13,9 +13,9 @@
 // flight, and one instruction where 64 bits need two. Then they compute the costs again, exactly
 // as the CPU does, and prove that the flow found is optimal for these up to 1e-11 of the distance.
 // A problem without that proof, with masses above 31 bits, or with a distance so small that it needs
-// finer integer costs, goes on the list `again`. Those are solved with 64 bits throughout, by
-// `solve_exactly` or, with more than 32 sinks, by `solve_many_sinks`: one problem per warp, as in
-// `cpu/many_sinks.py`.
+// finer costs, goes on the list `again`, for the next solver: from few sinks to the simplex method,
+// which goes on with exact costs; from there to 64 bits throughout, by `solve_exactly` or
+// `solve_many_sinks`, one problem per warp, as in `cpu/many_sinks.py`.
 //
 // Counts. Compiled with PARTIAL, the kernels count masses instead of shares (`ground.py`): the side
 // with less mass gets a further node at no cost to anyone, its last, as in `cpu/problem.py`.
