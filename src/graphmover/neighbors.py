@@ -366,7 +366,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             raise ValueError(
                 f"Expected n_neighbors <= {'n_samples_fit - 1' if itself else 'n_samples_fit'}, "
                 f"but n_neighbors = {n_neighbors}, n_samples_fit = {self.n_samples_fit_}: there "
-                f"are not so many graphs"
+                f"are only {available} {'other ' if itself else ''}graphs"
             )
 
     def check_parameters(self) -> None:

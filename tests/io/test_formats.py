@@ -347,7 +347,7 @@ def test_edges_of_a_csv_have_labels_and_attributes(tmp_path):
     [
         (
             {"nodes": NODES, "edges": "source,target,label\nd,a,3\nb,c,1\nb,c,\n"},
-            "edges.csv, line 4: label is empty",
+            "edges.csv, line 4: the column label is empty",
         ),
         (
             {"nodes": NODES, "edges": "source,target,length\nd,a,1\nb,c,far\n"},

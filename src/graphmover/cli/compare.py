@@ -23,6 +23,8 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
+            "--methods",
+            "--method",
             help="A method to compare, such as WL-ST, LTP, WWL or GIN (docs/rivals.md). May be "
             "repeated.",
             show_default="those that fit the data",

@@ -52,8 +52,9 @@ def index(
 ) -> Result:
     """Index a collection of graphs for `graphmover search`.
 
-    Graphs are compared by what they carry: attributes, labels, or coordinates.
-    Any option listed under RandomGraphEmbedding switches to that class.
+    Graphs are compared by what they carry: attributes, labels, or coordinates, and by 64 random
+    graphs. Any option listed under RandomGraphEmbedding chooses another embedding; only then may
+    --components be given.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
 

@@ -48,7 +48,7 @@ def _print(summary: Summary) -> None:
     if summary.unused_by_default:
         unused, blocks = ", ".join(summary.unused_by_default), embedding_of(summary.used)
         print(
-            f"(only if you choose RandomGraphEmbedding: its default does not use {unused}; "
+            f"(RandomGraphEmbedding does not use {unused} by default; "
             f"--node-embedding {blocks} does)"
         )
     print_histogram("nodes per graph", summary.node_histogram)

@@ -206,7 +206,9 @@ def _count_array(name: str, counts: ArrayLike) -> Ints:
     array = array.astype(np.int64)
     if (array < 0).any():
         at = int(np.argmax(array < 0))
-        raise ValueError(f"graph {at}: {name} is {array[at]}, expected no negative number")
+        raise ValueError(
+            f"graph {at}: {name} is {array[at]}, expected a number that is not negative"
+        )
     return array
 
 

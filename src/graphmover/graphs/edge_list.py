@@ -230,7 +230,9 @@ class _Table:
         column = self._numbers(name)
         if (column.values < 0).any():
             at = int(np.argmax(column.values < 0))
-            raise ValueError(f"{column.row(at)}, expected no negative number: {NEGATIVE_WEIGHTS}")
+            raise ValueError(
+                f"{column.row(at)}, expected a number that is not negative: {NEGATIVE_WEIGHTS}"
+            )
         return column.values
 
     def attributes(self, names: str | Sequence[str] | None, order: Ints) -> Array | None:

@@ -156,7 +156,8 @@ def _read(file: Path, limit: Limit, *required: str) -> Any:
     for name in required:
         is_empty = np.asarray(table.column(name).to_numpy() == "")
         if is_empty.any():
-            raise ValueError(f"{file}, line {int(np.argmax(is_empty)) + 2}: {name} is empty")
+            line = int(np.argmax(is_empty)) + 2
+            raise ValueError(f"{file}, line {line}: the column {name} is empty")
     return table
 
 
@@ -256,7 +257,7 @@ def _labels(table: Any, name: str, order: Ints, file: Path) -> list[Any] | None:
         return None
     texts = table.column(name).to_pylist()
     if "" in texts:
-        raise ValueError(f"{file}, line {texts.index('') + 2}: {name} is empty")
+        raise ValueError(f"{file}, line {texts.index('') + 2}: the column {name} is empty")
     labels = labels_of(texts)
     return [labels[i] for i in order.tolist()]
 

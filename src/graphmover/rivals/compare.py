@@ -142,6 +142,8 @@ def compare(
         row: dict[str, Any] = {"method": method.name, "mean": None, "std": None}
         row |= cost._asdict() | {"behind": None, "standard_error": None}
         row["note"] = row.pop("failure")
+        if rival.measurable() is None:
+            row["note"] = "cost not measured"
         rows.append(row)
         if cost.failure:
             tell("%s: %s", method.name, cost.failure, shown=progress)
@@ -192,6 +194,8 @@ def verdict(scored: Sequence[Mapping[str, Any]], metric: str) -> str:
     score = f"{100 * best['mean']:.1f} %" if metric == "accuracy" else f"R2 {best['mean']:.3f}"
     text = f"{best['method']} is best ({score})."
     time = seconds_of(best)
+    if time is None and len(scored) > 1:
+        return f"{text} Its cost was not measured, so no cheaper method can be named."
     cheaper = [
         row
         for row in scored[1:]
