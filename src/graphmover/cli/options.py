@@ -71,7 +71,10 @@ TargetColumn = Annotated[
         help="Column, or attribute of a graph, with the target.", show_default="target, if any"
     ),
 ]
-NO_TARGET = "{} has no target: name the column of a class or value per graph by --target-column"
+NO_TARGET = (
+    "{} has no target: name the column of a class or value per graph by --target-column, or put "
+    "a table of edges into a folder beside graphs.csv, which has one"
+)
 
 IdColumn = Annotated[
     str | None,
