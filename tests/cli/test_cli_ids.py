@@ -118,7 +118,7 @@ def test_info_lists_what_a_source_carries(molecules, tmp_path):
     assert "\nnode labels       3; used by labels, counts, structure\n" in answer.stdout
     assert "\nedge labels       2; used by labels, counts\n" in answer.stdout
     assert "\ndirection         none\n" in answer.stdout
-    assert "RandomGraphEmbedding: its default does not use edge labels; --node" in answer.stdout
+    assert "RandomGraphEmbedding does not use edge labels by default; --node" in answer.stdout
     summary = json.loads(run("info", "x.smi", "--json", "--errors", "skip", cwd=tmp_path).stdout)
     assert (summary["graphs"], summary["ids"], summary["directed"]) == (4, 3, False)
     assert summary["used"]["edge labels"] == ["labels", "counts"]
