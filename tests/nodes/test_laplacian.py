@@ -428,6 +428,7 @@ def test_errors_of_the_solvers_name_the_graph(monkeypatch):
         gm.embed_nodes(around_a_hub(400, cycle(5)), 6)
 
 
+@pytest.mark.slow
 def test_weights_of_other_graphs_change_no_bit():
     """A batch has weights for all graphs or for none: those of a graph without are 1."""
     complete = gm.Graph(60, [(i, j) for i in range(60) for j in range(i)])

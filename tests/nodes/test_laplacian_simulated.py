@@ -11,6 +11,8 @@ from test_laplacian import HARD, grid
 import graphmover as gm
 from graphmover.nodes.laplacian import cuda_schedule as schedule
 
+pytestmark = pytest.mark.slow  # the kernels' 1,024 threads run one after another
+
 #: Shared memory in which the matrices of graphs of up to 17 nodes fit, at six dimensions.
 LITTLE = 9_000
 #: That of a block on an H200.
@@ -63,7 +65,6 @@ def test_repeated_eigenvalues(kernels, d, available):
     np.testing.assert_allclose(points, on_cpu(batch, d), rtol=0, atol=1e-8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, graph in HARD.items() if graph.n_nodes <= 350])
 def test_hard_spectra_up_to_350_nodes(kernels, name):
     """Graphs that are left to another method need more eigenvectors than are computed singly."""
@@ -75,7 +76,6 @@ def test_hard_spectra_up_to_350_nodes(kernels, name):
         np.testing.assert_allclose(points, on_cpu(batch, 6), rtol=0, atol=1e-8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [119, 120, 145, 146, 209, 350])
 def test_sizes_around_the_switches(kernels, n):
     batch = gm.as_graph_batch(random_graphs([n])[n % 2 :][:1])

@@ -124,6 +124,7 @@ def test_bounds_are_those_of_the_cpu(as_if_on_a_gpu, ground, d, n_pivots):
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "embedding",
     [

@@ -139,6 +139,7 @@ def same_size(rng, count, n, most_mass):
     return gm.NodeEmbeddings(rng.random((count * n, 3)), masses, n * np.arange(count + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("most_mass", [1, 5])
 @pytest.mark.parametrize("n, m", [(17, 17), (33, 31), (49, 47), (65, 63), (80, 65), (200, 18)])
