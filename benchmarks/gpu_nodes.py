@@ -5,10 +5,10 @@ after a warm-up, points left on the device; "up to 350" are data sets without la
 """
 
 import os
-import time
 
 import cupy as cp
 import numpy as np
+from gpu import wall_seconds
 
 import graphmover as gm
 from graphmover.nodes.masses import node_degrees
@@ -22,18 +22,6 @@ DATASETS = (
     ("ENZYMES", None),
     ("IMDB-BINARY", None),
 )
-
-
-def median_ms(function, rounds=5):
-    function()
-    times = []
-    for _ in range(rounds):
-        cp.cuda.Device().synchronize()
-        start = time.perf_counter()
-        function()
-        cp.cuda.Device().synchronize()
-        times.append(1e3 * (time.perf_counter() - start))
-    return float(np.median(times))
 
 
 def main():
@@ -54,9 +42,10 @@ def main():
             return gm.embed_nodes(graphs, DIMENSIONS, use_node_labels=False, n_jobs=-1)
 
         expected, points = on_cpu().points, on_gpu(work).get()
+        seconds = wall_seconds(lambda work=work: on_gpu(work))
         print(
-            f"| {label} | {len(graphs)} | {median_ms(lambda work=work: on_gpu(work)):.1f} ms | "
-            f"{median_ms(on_cpu, 3):.0f} ms | {abs(points - expected).max():.1e} | "
+            f"| {label} | {len(graphs)} | {1e3 * seconds:.1f} ms | "
+            f"{1e3 * wall_seconds(on_cpu, 3):.0f} ms | {abs(points - expected).max():.1e} | "
             f"{(on_gpu(work).get() == points).all()} |",
             flush=True,
         )
