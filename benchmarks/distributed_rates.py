@@ -3,8 +3,8 @@
 Each step of a unit of work is timed alone, as processor time of one thread, the least of some
 rounds. Graphs are those of NCI1 (a zip in GRAPHMOVER_DATA, or downloaded), renumbered; SMILES are
 chains of common fragments, 30 atoms on average as the molecules of NCI1 have. Prices, and how often
-machines are lost, are assumptions: options. The rate of an H200 is docs/gpu.md's, from memory to
-memory.
+machines are lost, are assumptions: options. The rate of an H200 is that of two workers
+which share it, from file to file (`gpu_workers.py`).
 
 python benchmarks/distributed_rates.py
 """
@@ -31,8 +31,8 @@ from graphmover.distributed.storage import Place
 from graphmover.distributed.unit import Options
 
 FRAGMENTS = ["C", "CC", "C(C)", "C(=O)", "N", "O", "c1ccccc1", "c1ccncc1", "C(F)", "S", "C1CCNCC1"]
-#: Graphs per second of one H200, R = 256, from memory to memory (docs/gpu.md, `gpu.py million`).
-H200 = 1e6 / 8.0
+#: Graphs per second of one H200, R = 256, from file to file (docs/distributed.md, `gpu_workers.py`).
+H200 = 58_330
 #: Graphs of a unit.
 UNIT = 100_000
 
@@ -141,9 +141,9 @@ def show_plan(rates: Rates, n_graphs: float, cores: int, a: argparse.Namespace) 
         "core hours": f"{core_hours:,.1f}",
         "core hours to parse SMILES": f"{parse_hours:,.1f}",
         f"on {cores} cores": f"{core_hours / cores * 60:,.0f} minutes",
-        "H200 hours, at least": f"{gpu_hours:.2f}",
+        "H200 hours": f"{gpu_hours:.2f}",
         "dollars by cores": f"{core_hours * a.core_hour:,.2f}",
-        "dollars by GPUs, at least": f"{gpu_hours * a.gpu_hour:,.2f}",
+        "dollars by GPUs": f"{gpu_hours * a.gpu_hour:,.2f}",
         "dollars a month for the output": f"{output / 1e9 * a.gb_month:,.1f}",
         "seconds of a unit": f"{unit_seconds:.0f}",
         "verifying, 8 threads": f"{n_graphs / rates.verify / 8:,.0f} s",
