@@ -23,7 +23,7 @@ import warnings
 import numpy as np
 import psutil
 from copies import numbered, perturbed_copies, tu_molecules
-from search import EMBEDDINGS
+from search import embedding_named
 
 import graphmover as gm
 from graphmover.backends import BACKENDS
@@ -98,10 +98,12 @@ def all_pairs(near, queries):
 
 
 def measure(name, graphs, queries, options):
-    embedding = None
-    if name != "default":
-        embedding = gm.RandomGraphEmbedding(64, random_state=0, **EMBEDDINGS[name])
-    settings = {"embedding": embedding, "device": options.device, "n_jobs": -1, "random_state": 0}
+    settings = {
+        "embedding": embedding_named(name),
+        "device": options.device,
+        "n_jobs": -1,
+        "random_state": 0,
+    }
     near = gm.NearestGraphs(options.neighbors, **settings)
     # Kernels are compiled first.
     near.fit(graphs[:5000]).kneighbors(queries[:50])

@@ -69,17 +69,17 @@ def write_source(path: Path, data: gm.Dataset, n_graphs: int) -> int:
 
 def embed(model: Path, source: Path, output: Path, kill_at: list[int]) -> tuple[float, list[int]]:
     """Return seconds and memory (before and at the peak, kB) of a run with kills on its way."""
-    journal = output.with_name(f"{output.name}.part") / "journal.json"
+    progress = output.with_name(f"{output.name}.part") / "journal.json"
     start = time.perf_counter()
     for rows in [*kill_at, None]:
         command = [sys.executable, "-c", PROGRAM, str(model), str(source), str(output)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         while rows is not None and process.poll() is None:
             time.sleep(0.05)
-            if journal.exists() and json.loads(journal.read_text())["rows"] >= rows:
+            if progress.exists() and json.loads(progress.read_text())["rows"] >= rows:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
-                done = json.loads(journal.read_text())["rows"]
+                done = json.loads(progress.read_text())["rows"]
                 print(f"killed; {done} rows are committed", flush=True)
         memory, _ = process.communicate()
         if rows is not None and process.returncode != -signal.SIGKILL:
