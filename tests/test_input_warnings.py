@@ -1,4 +1,4 @@
-"""What graphs carry and the parameters ignore is said, unless they were told to."""
+"""What graphs carry and an embedding ignores is said."""
 
 import warnings
 
@@ -41,7 +41,83 @@ def test_the_default_says_what_it_ignores(columns, what, remedy):
         f'node_embedding="{remedy}" does'
     )
     assert not said(graphs, node_embedding=remedy)
-    assert not said(graphs, node_embedding="degree")  # chosen
+
+
+ALL = {"attributes": 2, "edge_labels": 2, "labels": 3, "weighted": True}
+REMEDY = 'node_embedding="attributes,labels,edges,structure"'
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        (
+            {"node_embedding": "degree"},
+            "node attributes and edge labels, which "
+            f'node_embedding="degree" does not use: {REMEDY}',
+        ),
+        (
+            {"node_embedding": "return-probability", "use_node_labels": False},
+            "node attributes and edge labels, which "
+            f'node_embedding="return-probability" does not use: {REMEDY}',
+        ),
+        (
+            {"node_embedding": "attributes", "node_mass": "equal"},
+            "node labels, edge weights and edge labels, which "
+            f'node_embedding="attributes" does not use: {REMEDY}, smoothing=1',
+        ),
+        (
+            {"node_embedding": "attributes,labels"},
+            f'edge labels, which node_embedding="attributes,labels" does not use: {REMEDY}',
+        ),
+        (
+            {"node_embedding": None, "wl_iterations": 2, "use_edge_labels": "auto"},
+            f"node attributes, which node_embedding=None does not use: {REMEDY}",
+        ),
+        (
+            {"sampling": "uniform", "node_embedding": "laplacian"},
+            "node attributes, node labels and edge labels, which "
+            f'node_embedding="laplacian" does not use: {REMEDY}',
+        ),
+    ],
+)
+def test_what_is_chosen_says_what_it_ignores_too(parameters, message):
+    assert said(graphs_with(**ALL), **parameters) == [f"the graphs carry {message} does"]
+
+
+def test_labels_that_uniform_points_have_not():
+    graphs = graphs_with(labels=3)
+    (message,) = said(graphs, sampling="uniform")
+    assert "which points drawn uniformly have not" in message
+    assert not said(graphs, sampling="uniform", use_node_labels=False)
+
+
+def test_views_of_ones_own_say_what_none_of_them_uses():
+    graphs = graphs_with(**ALL)
+
+    def said_by(*transformers):
+        views = [(str(number), one) for number, one in enumerate(transformers)]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            gm.GraphVectorizer(views=views, random_state=0).fit(graphs)
+        return [str(warning.message) for warning in caught]
+
+    labels = gm.RandomGraphEmbedding(4, node_embedding=None, node_mass="equal")
+    (message,) = said_by(labels, gm.GraphSizes())
+    assert message == (
+        "the graphs carry node attributes, edge weights and edge labels, which no view uses: "
+        'views="auto" does'
+    )
+    rest = gm.RandomGraphEmbedding(4, node_embedding="attributes,edges,structure")
+    assert not said_by(labels, rest)
+    own = gm.RandomGraphEmbedding(4, node_embedding=_degrees)
+    assert not said_by(labels, own)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gm.GraphVectorizer(8, random_state=0).fit(graphs)
+
+
+def _degrees(batch):
+    return [graph.to_scipy().sum(axis=1).reshape(-1, 1) for graph in batch]
 
 
 def test_edge_attributes():

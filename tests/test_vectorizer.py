@@ -1,6 +1,7 @@
 import inspect
 import json
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -756,3 +757,17 @@ def test_points_of_another_dimension_are_refused(graphs):
     width = 3
     with pytest.raises(ValueError, match="points of 3 dimensions, expected 2 as in fit"):
         model.transform(graphs)
+
+
+def test_transform_holds_its_result_once():
+    """Beyond it, there is a chunk of graphs at a time."""
+    graphs = gm.make_graph_families(60, random_state=0).graphs
+    vectorizer = gm.GraphVectorizer(512, random_state=0).fit(graphs)
+    many = gm.GraphBatch.concatenate([graphs] * 6)
+    vectorizer.transform(many[:10])
+    tracemalloc.start()
+    rows = vectorizer.transform(many)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert rows.nbytes > 1e6
+    assert peak < 1.5 * rows.nbytes

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.messages import warn
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
-from graphmover.parameters import PARAMETERS
 
 Floats = NDArray[np.float64]
 
@@ -41,51 +42,83 @@ def warn_about_equal_graphs(views: Sequence[str] = ()) -> None:
         )
 
 
-#: What graphs may carry, and the node embedding method that uses it.
-_USED_BY = {
+#: What graphs may carry beside their edges, and the node embedding method that uses it.
+CARRIED = {
     "node attributes": "attributes",
     "node labels": "labels",
+    "edge weights": "structure",
     "edge labels": "edges",
     "edge attributes": "edges",
 }
 
-#: What the default embedding uses. The structure it always uses.
-_USED_BY_DEFAULT = ("node labels", "edge weights")
 
+def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
+    """Warn once if graphs carry what an embedding with these parameters ignores.
 
-def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, object]) -> None:
-    """Warn once if graphs carry what the parameters ignore without having been asked to."""
-    carried = [what for what in _USED_BY if carries(batch, what)]
+    ``use_node_labels=False`` says that labels are to be ignored. What a callable sees, only it
+    knows.
+    """
     chosen = parameters["node_embedding"]
-    if chosen == PARAMETERS["node_embedding"].default:
-        unused = not_used_by_default(carried)
-        if parameters.get("use_edge_labels", False) is not False:
-            unused = [what for what in unused if what != "edge labels"]
-        if unused == ["edge labels"] and parameters["wl_iterations"]:
-            _warn_of_unrefined_edge_labels()
-        elif unused:
-            warn(
-                f'the graphs carry {" and ".join(unused)}, which node_embedding="{chosen}" does '
-                f'not use: node_embedding="{embedding_of(carried)}" does'
-            )
-    elif chosen is None and "edge labels" in carried and parameters["use_edge_labels"] is False:
-        _warn_of_unrefined_edge_labels()
-    elif "node labels" in carried and _leaves_labels_out(parameters):
+    unused = [] if callable(chosen) else unused_by(parameters, batch)
+    if parameters["use_node_labels"] is False:
+        unused = [what for what in unused if what != "node labels"]
+    refines = parameters["wl_iterations"] or chosen is None
+    if unused == ["edge labels"] and refines:
+        warn(
+            "the graphs carry edge labels, which use_edge_labels=False does not use: "
+            'use_edge_labels="auto" does, with wl_iterations=1 or more'
+        )
+    elif unused == ["node labels"] and _leaves_labels_out(parameters):
         warn(
             f'the graphs carry node labels, which node_embedding="{text_of(chosen)}" does not '
             f'use: add "labels" to it, or say use_node_labels=True or use_node_labels=False'
         )
+    elif unused == ["node labels"]:
+        warn(
+            "the graphs carry node labels, which points drawn uniformly have not: "
+            'sampling="anchor" uses them, and use_node_labels=False ignores them'
+        )
+    elif unused:
+        named = None if chosen is None else f'"{text_of(chosen)}"'
+        carried = [what for what in CARRIED if carries(batch, what)]
+        smoothing = ", smoothing=1" if "edge weights" in unused else ""
+        warn(
+            f"the graphs carry {_listed(unused)}, which node_embedding={named} does not use: "
+            f'node_embedding="{embedding_of(carried)}"{smoothing} does'
+        )
 
 
-def not_used_by_default(carried: Iterable[str]) -> list[str]:
-    """Return what the default embedding ignores of what graphs carry."""
-    return [what for what in carried if what not in _USED_BY_DEFAULT]
+def warn_about_unused_by_all(batch: GraphBatch, views: Iterable[Mapping[str, Any]]) -> None:
+    """Warn once if graphs carry what no embedding of these parameters uses."""
+    unused = [what for what in CARRIED if carries(batch, what)]
+    for parameters in views:
+        if callable(parameters["node_embedding"]):
+            return
+        ignored = unused_by(parameters, batch)
+        unused = [what for what in unused if what in ignored]
+    if unused:
+        warn(f'the graphs carry {_listed(unused)}, which no view uses: views="auto" does')
+
+
+def unused_by(parameters: Mapping[str, Any], batch: GraphBatch) -> list[str]:
+    """Return what graphs carry and an embedding with these parameters does not use."""
+    recipe = NodeRecipe.of_parameters(parameters)
+    recipe = recipe.decided_for(batch, can_carry_labels=parameters["sampling"] == "anchor")
+    used = {
+        "node labels": recipe.use_node_labels,
+        "edge labels": recipe.use_edge_labels and recipe.wl_iterations > 0,
+        "edge weights": recipe.smoothing > 0 or recipe.node_mass == "degree",
+    }
+    if recipe.node_embedding is not None:
+        for name, _ in named_blocks(recipe.node_embedding):
+            used |= dict.fromkeys(NODE_EMBEDDINGS[name].uses, True)
+    return [what for what in CARRIED if carries(batch, what) and not used.get(what)]
 
 
 def embedding_of(carried: Iterable[str]) -> str:
     """Return the node embedding that uses all that graphs carry, and their structure."""
-    carried = set(carried)
-    names = [name for what, name in _USED_BY.items() if what in carried]
+    carried = set(carried) - {"edge weights"}
+    names = [name for what, name in CARRIED.items() if what in carried]
     return ",".join([*dict.fromkeys(names), "structure"])
 
 
@@ -95,22 +128,13 @@ def carries(batch: GraphBatch, what: str) -> bool:
     return values is not None and values.size > 0
 
 
-def _warn_of_unrefined_edge_labels() -> None:
-    warn(
-        "the graphs carry edge labels, which use_edge_labels=False does not use: "
-        'use_edge_labels="auto" does, with wl_iterations=1 or more'
-    )
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _leaves_labels_out(parameters: Mapping[str, object]) -> bool:
-    """Tell whether "auto" ignores labels, and nothing else uses them."""
-    chosen = parameters["node_embedding"]
-    if chosen is None or callable(chosen):
-        return False
-    if parameters["use_node_labels"] != "auto" or parameters["wl_iterations"]:
-        return False
-    names = [name for name, _ in named_blocks(chosen)]
-    return "labels" not in names and any(NODE_EMBEDDINGS[name].is_feature for name in names)
+def _leaves_labels_out(parameters: Mapping[str, Any]) -> bool:
+    """Tell whether "auto" ignores labels because columns tell nodes apart already."""
+    return bool(parameters["use_node_labels"] == "auto" and parameters["sampling"] == "anchor")
 
 
 class UnknownLabels:

@@ -23,6 +23,7 @@ from graphmover.input_warnings import (
     UnknownLabels,
     warn_about_empty_graphs,
     warn_about_equal_graphs,
+    warn_about_unused_by_all,
 )
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedView, FittedViews
@@ -207,6 +208,10 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             views = automatic_views(batch, self.n_components)
         else:
             views = _checked_views(self.views)
+        embeddings = [
+            v.transformer for v in views if isinstance(v.transformer, RandomGraphEmbedding)
+        ]
+        warn_about_unused_by_all(batch, [one.get_params(deep=False) for one in embeddings])
         rng = random_generator(self.random_state)
         fitted, parts = [], []
         nodes: dict[object, Any] = {}  # what views share
@@ -261,24 +266,30 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
     def _features_of_batch(
         self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
     ) -> Floats:
-        embeddings = [view for _, view in self.views_ if isinstance(view, RandomGraphEmbedding)]
-        rows = features_of_graphs(
+        rows = np.empty((len(batch), len(self._scales)))
+        embeddings, parts, column = [], [], 0
+        for _, view in self.views_:
+            width = len(_column_names(view))
+            part = rows[:, column : column + width]
+            column += width
+            if isinstance(view, RandomGraphEmbedding):
+                embeddings.append(view)
+                parts.append(part)
+            else:
+                part[:] = view.transform(batch)
+        features_of_graphs(
             batch,
             [embedding._to_random_graphs for embedding in embeddings],
             [embedding._features for embedding in embeddings],
+            parts,
             device=self.device,
             n_jobs=self.n_jobs,
             progress=progress,
         )
-        parts = iter(rows)
-        both = [
-            next(parts) if isinstance(view, RandomGraphEmbedding) else view.transform(batch)
-            for _, view in self.views_
-        ]
-        for (_, view), part in zip(self.views_, both, strict=True):
+        for view, part in zip(embeddings, parts, strict=True):
             if view is self._view_of_labels:
                 unknown.add(part)
-        return self._scaled(np.hstack(both), batch)
+        return self._scaled(rows, batch)
 
     @property
     def _view_of_labels(self) -> RandomGraphEmbedding | None:
@@ -378,7 +389,7 @@ def _checked_views(views: Any) -> list[View]:
             raise ValueError(f"{expected}, got {entry!r} in it")
         view = View(*entry)
         if not isinstance(view.name, str) or not view.name:
-            raise ValueError(f"views: the name {view.name!r} is not a string")
+            raise ValueError(f"views: the name {view.name!r} is not a non-empty string")
         if not isinstance(view.transformer, RandomGraphEmbedding | GraphSizes):
             raise TypeError(
                 f"views: {view.name} is {type(view.transformer).__name__}, expected a "

@@ -13,11 +13,11 @@ import numpy as np
 
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.input_warnings import carries
+from graphmover.input_warnings import CARRIED, carries, unused_by
 from graphmover.nodes.labels import label_codes, wl_labels
 from graphmover.nodes.masses import node_degrees
 from graphmover.nodes.recipe import NodeRecipe
-from graphmover.nodes.registry import OF_ATTRIBUTES, named_blocks
+from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks
 from graphmover.sizes import GraphSizes
 
 #: One-hot columns only up to this many labels; more are compared by refinement alone.
@@ -102,23 +102,11 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
 
 
 def seen_by(view: View, batch: GraphBatch) -> set[str]:
-    """Return what an automatic view uses of what graphs carry, such as "node labels"."""
-    embedding = view.transformer
-    if isinstance(embedding, GraphSizes):
+    """Return what a view uses of what graphs carry, such as "node labels"."""
+    if isinstance(view.transformer, GraphSizes):
         return set()
-    points = embedding.node_embedding
-    is_named = points is not None and points != "laplacian"
-    blocks = {name for name, _ in named_blocks(points)} if is_named else set()
-    refines = points is None or embedding.use_node_labels is True
-    along = refines and embedding.use_edge_labels is not False
-    uses = {
-        "node labels": refines or "labels" in blocks,
-        "node attributes": not blocks.isdisjoint(OF_ATTRIBUTES),
-        "edge weights": points == "laplacian" or embedding.smoothing > 0,
-        "edge labels": along or "edges" in blocks,
-        "edge attributes": "edges" in blocks,
-    }
-    return {what for what in uses if uses[what] and carries(batch, what)}
+    unused = unused_by(view.transformer.get_params(deep=False), batch)
+    return {what for what in CARRIED if carries(batch, what) and what not in unused}
 
 
 def described(view: View, batch: GraphBatch) -> str:
@@ -181,19 +169,8 @@ def _refined(times: int, by_node_labels: bool, along_edge_labels: bool) -> str:
 def _points(node_embedding: Any) -> str:
     if callable(node_embedding):
         return f"points by {getattr(node_embedding, '__name__', repr(node_embedding))}"
-    return ", ".join(_SEEN.get(name, name) for name, _ in named_blocks(node_embedding))
-
-
-#: What the methods among node embeddings see.
-_SEEN = {
-    "laplacian": "eigenvectors of the normalised Laplacian",
-    "attributes": "node attributes",
-    "ranked-attributes": "node attributes (ranks where tails are heavy)",
-    "labels": "node labels",
-    "edges": "labels and attributes of edges",
-    "degree": "degrees",
-    "structure": "degrees, triangles",
-}
+    names = [name for name, _ in named_blocks(node_embedding)]
+    return ", ".join(NODE_EMBEDDINGS[name].in_words or name for name in names)
 
 
 def _neighbourhoods_recur(batch: GraphBatch) -> bool:

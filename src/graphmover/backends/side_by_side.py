@@ -19,23 +19,23 @@ def features_of_graphs(
     batch: GraphBatch,
     embeddings: Sequence[DistancesToRandomGraphs],
     finish: Sequence[Callable[[Floats], object]],
+    out: Sequence[Floats],
     *,
     device: str = "cpu",
     n_jobs: int | None = None,
     progress: Progress = None,
-) -> list[Floats]:
-    """Return a matrix for each embedding, a row per graph.
+) -> None:
+    """Fill a matrix for each embedding, a row per graph; they may be columns of a larger one.
 
     ``finish`` turns the distances of each embedding into features, in place and on the device.
     """
     if not embeddings:
-        return []
+        return
     for embedding in embeddings:
         embedding.require_carried(batch)
     n_columns = [len(embedding.random_graphs) for embedding in embeddings]
     backend = backend_for(device, len(batch) * sum(n_columns))
     prepared = [embedding.prepared_for(backend) for embedding in embeddings]
-    out = [np.empty((len(batch), width)) for width in n_columns]
 
     def compute(rows: slice) -> None:
         shared: dict[object, Nodes] = {}
@@ -45,9 +45,10 @@ def features_of_graphs(
                 shared[key] = nodes_of_chunk(
                     backend, batch, rows, embedding.recipe, embedding.random_graphs
                 )
-            backend.distances(shared[key], ready, done, part[rows])
+            block = np.empty((rows.stop - rows.start, part.shape[1]))  # engines fill whole rows
+            backend.distances(shared[key], ready, done, block)
+            part[rows] = block
 
     chunkings = [backend.chunking(batch.node_counts, ready, n_jobs) for ready in prepared]
     chunking = max(chunkings, key=lambda one: float(one.work.sum()) / one.most)  # the smallest
     in_chunks(compute, chunking, backend.name, progress)
-    return out

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.arrays import DirectionWarning
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.input_warnings import carries, not_used_by_default
+from graphmover.input_warnings import CARRIED, carries, unused_by
 from graphmover.io.formats import iter_batches, with_progress
 from graphmover.io.other_columns import other_columns
 from graphmover.nodes.labels import label_codes
 from graphmover.views import automatic_views, described, seen_by
 
-_CARRIED = ("node labels", "node attributes", "edge weights", "edge labels", "edge attributes")
 _SHOWN_IDS = 3
 
 
@@ -173,10 +173,10 @@ def _summarised(batches: Iterator[Dataset], source: Any) -> Summary:
             summary.views = {view.name: described(view, graphs) for view in views}
             summary.used = {
                 what: [view.name for view in views if what in seen_by(view, graphs)]
-                for what in _CARRIED
+                for what in CARRIED
                 if carries(graphs, what)
             }
-            summary.unused_by_default = not_used_by_default(summary.used)
+            summary.unused_by_default = unused_by(RandomGraphEmbedding().get_params(), graphs)
         summary.nodes.add(graphs.node_counts, summary.graphs)
         summary.edges.add(graphs.edge_counts, summary.graphs)
         summary.components.add(_component_counts(graphs), summary.graphs)

@@ -58,6 +58,10 @@ class Method(NamedTuple):
     is_standardised: bool = False
     #: Whether columns with heavy tails are replaced by their normal scores before that.
     is_ranked: bool = False
+    #: What it uses of what graphs carry beside their edges.
+    uses: tuple[str, ...] = ("edge weights",)
+    #: What it sees, in words, where that is not its name.
+    in_words: str = ""
 
 
 def _laplacian(work: Work) -> Floats:
@@ -199,22 +203,45 @@ def _edges(work: Work) -> Floats:
     )
 
 
+_OF_ATTRIBUTES = Method(
+    _attributes,
+    is_feature=True,
+    is_standardised=True,
+    uses=("node attributes",),
+    in_words="node attributes",
+)
+
 #: Every method by the name that ``node_embedding`` takes.
 NODE_EMBEDDINGS: dict[str, Method] = {
-    "laplacian": Method(_laplacian, _laplacian_on_gpu, in_unit_cube=True),
+    "laplacian": Method(
+        _laplacian,
+        _laplacian_on_gpu,
+        in_unit_cube=True,
+        in_words="eigenvectors of the normalised Laplacian",
+    ),
     "return-probability": Method(_return_probability, in_unit_cube=True),
-    "degree": Method(_log_degree),
-    "attributes": Method(_attributes, is_feature=True, is_standardised=True),
-    "ranked-attributes": Method(_attributes, is_feature=True, is_standardised=True, is_ranked=True),
-    "labels": Method(_labels, is_feature=True),
-    "edges": Method(_edges, is_feature=True, is_standardised=True),
-    "structure": Method(_structure, is_feature=True, is_standardised=True),
+    "degree": Method(_log_degree, in_words="degrees"),
+    "attributes": _OF_ATTRIBUTES,
+    "ranked-attributes": _OF_ATTRIBUTES._replace(
+        is_ranked=True, in_words="node attributes (ranks where tails are heavy)"
+    ),
+    "labels": Method(_labels, is_feature=True, uses=("node labels",), in_words="node labels"),
+    "edges": Method(
+        _edges,
+        is_feature=True,
+        is_standardised=True,
+        uses=("edge labels", "edge attributes", "edge weights"),
+        in_words="labels and attributes of edges",
+    ),
+    "structure": Method(
+        _structure, is_feature=True, is_standardised=True, in_words="degrees, triangles"
+    ),
 }
 
 
 #: The methods that need node attributes.
 OF_ATTRIBUTES = frozenset(
-    name for name, method in NODE_EMBEDDINGS.items() if method.points is _attributes
+    name for name, method in NODE_EMBEDDINGS.items() if "node attributes" in method.uses
 )
 
 
