@@ -207,7 +207,7 @@ def test_weighted_degrees_cannot_be_counted():
     graphs = [gm.Graph(3, [(0, 1), (1, 2)], edge_weights=weights) for weights in ([1, 2], [1, 0.5])]
     for node_embedding in ("laplacian", None):
         options = {"node_embedding": node_embedding, "wl_iterations": 1, "partial": True}
-        embedding(**options).fit(graphs[:1])  # whole numbers
+        embedding(**options).fit(graphs[:1])  # integers
         with pytest.raises(ValueError, match=r"partial transport counts masses.*node_mass=\"equal"):
             embedding(**options, max_random_nodes=None).fit(graphs)
         embedding(**options, max_random_nodes=None, node_mass="equal").fit(graphs)

@@ -619,8 +619,8 @@ def test_a_killed_embed_goes_on(tmp_path):
     gm.write_graphs(data, tmp_path / "x.parquet")
     command = ["embed", "x.parquet", "-r", "150", "--gamma", "1", "--batch-size", "5", "-q", "-o"]
     process = subprocess.Popen([*COMMAND, *command, "z.npy"], cwd=tmp_path)
-    journal = tmp_path / "z.npy.part" / "journal.json"
-    while not journal.exists():
+    progress = tmp_path / "z.npy.part" / "journal.json"
+    while not progress.exists():
         assert process.poll() is None, "it ended before it was killed"
         time.sleep(0.002)
     process.kill()
@@ -635,7 +635,7 @@ def test_a_killed_embed_goes_on(tmp_path):
         answer = run(*command, output, cwd=tmp_path)
         assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "z.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
-    assert not journal.parent.exists()
+    assert not progress.parent.exists()
 
 
 def test_a_reader_that_stops_reading_is_no_error(tu_folder):
@@ -657,8 +657,8 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, *command, "z.csv"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
-    journal = tmp_path / "z.csv.part" / "journal.json"
-    while not journal.exists():
+    progress = tmp_path / "z.csv.part" / "journal.json"
+    while not progress.exists():
         assert process.poll() is None, "it ended before it could be interrupted"
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

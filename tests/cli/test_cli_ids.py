@@ -169,14 +169,14 @@ def test_a_killed_run_has_the_same_rows_and_list(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, *command, "-o", "z.csv"], cwd=tmp_path, stderr=subprocess.DEVNULL
     )
-    journal = tmp_path / "z.csv.part" / "journal.json"
+    progress = tmp_path / "z.csv.part" / "journal.json"
     for _ in range(3000):
-        if journal.exists() or process.poll() is not None:
+        if progress.exists() or process.poll() is not None:
             break
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert journal.exists() and not (tmp_path / "z.csv").exists()
+    assert progress.exists() and not (tmp_path / "z.csv").exists()
     assert run(*command, "-o", "z.csv", cwd=tmp_path).returncode == 0
     for ending in ("", ".skipped.csv"):
         written, expected = (tmp_path / f"{name}.csv{ending}" for name in ("z", "whole"))

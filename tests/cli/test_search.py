@@ -120,8 +120,8 @@ def test_a_killed_search_goes_on(tmp_path):
     )
     command = ["search", "x.index", "x.jsonl", "-k", "5", "--batch-size", "2", "-q", "-o"]
     process = subprocess.Popen([*COMMAND, *command, "hits.csv"], cwd=tmp_path)
-    journal = tmp_path / "hits.csv.part" / "journal.json"
-    while not journal.exists():
+    progress = tmp_path / "hits.csv.part" / "journal.json"
+    while not progress.exists():
         assert process.poll() is None, "it ended before it was killed"
         time.sleep(0.002)
     process.kill()
@@ -135,7 +135,7 @@ def test_a_killed_search_goes_on(tmp_path):
         answer = run(*command, output, cwd=tmp_path)
         assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "hits.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    assert not journal.parent.exists()
+    assert not progress.parent.exists()
 
 
 def test_a_killed_index_goes_on(tmp_path):

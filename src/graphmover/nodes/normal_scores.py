@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from graphmover._utils.segments import offsets_from_counts
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -50,7 +52,7 @@ def fitted_knots(columns: Floats, centres: Floats, scales: Floats) -> Knots:
         own = _knots_of(column) if is_heavy else (np.empty(0), np.empty(0))
         values.append(own[0])
         scores.append(own[1])
-    offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)
+    offsets = offsets_from_counts([len(own) for own in values])
     return Knots(offsets, np.concatenate(values), np.concatenate(scores))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover._utils.progress import Bar
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.explanations.costs import KINDS, general_rule, split_costs
 from graphmover.graphs.batch import GraphBatch
 from graphmover.neighbors import NearestGraphs
@@ -79,5 +80,5 @@ def nearest(
         bar.advance()
     chosen = [kind for kind, is_seen in zip(KINDS, seen, strict=True) if is_seen]
     kept = parts[:, :, np.flatnonzero(seen)]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
+    offsets = offsets_from_counts(counts)
     return Neighbours(indices, distances, kept, chosen, offsets, np.concatenate(matches))

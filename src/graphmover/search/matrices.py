@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 
@@ -76,7 +77,7 @@ class NeighborMatrices(TransformerMixin):
         """
         _require_mode(mode)
         distances, indices = self.radius_neighbors(X, radius)
-        offsets = np.cumsum([0, *map(len, indices)])
+        offsets = offsets_from_counts([len(row) for row in indices])
         values = np.concatenate([np.empty(0), *distances])
         return self._matrix(values, np.concatenate([[], *indices]).astype(np.int64), offsets, mode)
 

@@ -31,7 +31,8 @@ static __device__ __forceinline__ Vectors vectors_at(double* memory, int n, int 
           (bool*)(memory + 5 * cells)};
 }
 
-// A number from [-0.5, 0.5) for an entry of a start, always the same.
+// A number from [-0.5, 0.5) for an entry of a start, always the same: SplitMix64 (Steele, Lea and
+// Flood 2014), as in `_utils/hashing.py`.
 static __device__ __forceinline__ double random_entry(int i, int j, int attempt) {
   unsigned long long z = ((attempt * 4096ull + j) * 4096ull + i + 1) * 0x9e3779b97f4a7c15ull;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
