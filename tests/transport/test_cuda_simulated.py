@@ -142,7 +142,9 @@ def same_size(rng, count, n, most_mass):
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("most_mass", [1, 5])
-@pytest.mark.parametrize("n, m", [(17, 17), (33, 31), (49, 47), (65, 63), (80, 65), (200, 18)])
+@pytest.mark.parametrize(
+    "n, m", [(17, 17), (33, 31), (49, 47), (65, 63), (80, 65), (200, 18), (500, 17)]
+)
 def test_the_simplex_method(kernels, n, m, most_mass, shared):
     """Sizes around those at which a lane has another node; equal masses make pivots degenerate."""
     rng = np.random.default_rng(n)
@@ -261,6 +263,20 @@ def test_graphs_that_are_equal_up_to_rounding(kernels, n, apart):
     rng = np.random.default_rng(0)
     near = gm.NodeEmbeddings(x.points + apart * rng.random(x.points.shape), x.masses, x.offsets)
     taken = assert_equal_to_the_cpu(kernels, x, near)
+    assert not taken["solve_exactly"] + taken["solve_many_sinks"]
+
+
+@pytest.mark.parametrize("labels", [0, 2])
+@pytest.mark.parametrize("origin", [1e2, 1e5, 1e8])
+def test_points_far_from_the_origin(kernels, origin, labels):
+    """Single precision leaves few digits of their distances, so integer costs prove nothing."""
+    rng = np.random.default_rng(int(origin))
+    x, y = (random_nodes(rng, 3, n, labels=labels) for n in (45, 36))
+    x, y = (
+        gm.NodeEmbeddings(side.points + origin, side.masses, side.offsets, side.labels)
+        for side in (x, y)
+    )
+    taken = assert_equal_to_the_cpu(kernels, x, y)
     assert not taken["solve_exactly"] + taken["solve_many_sinks"]
 
 

@@ -91,11 +91,10 @@ class Rectangle(NamedTuple):
     def simplex_bytes(self) -> tuple[int, int]:
         """Memory of one warp of the simplex method: for nodes, and for costs.
 
-        `lay_out_basis` in simplex.cuh. The costs' place is taken by exact potentials at the end.
+        `lay_out_basis` in simplex.cuh.
         """
         nodes = self.rows + self.sinks
-        costs = max(4 * self.rows * self.sinks, 8 * nodes)
-        return _rounded_up(nodes * (8 + 4 + 4), 16), _rounded_up(costs, 16)
+        return _rounded_up(nodes * (8 + 8 + 4 + 4), 16), _rounded_up(4 * self.rows * self.sinks, 16)
 
 
 @dataclass(frozen=True, eq=False)
