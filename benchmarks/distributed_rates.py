@@ -31,7 +31,7 @@ from graphmover.distributed.storage import Place
 from graphmover.distributed.unit import Options
 
 FRAGMENTS = ["C", "CC", "C(C)", "C(=O)", "N", "O", "c1ccccc1", "c1ccncc1", "C(F)", "S", "C1CCNCC1"]
-#: Graphs per second of one H200, R = 256, from file to file (docs/distributed.md, `gpu_workers.py`).
+#: Graphs per second of one H200, R = 256, file to file (docs/distributed.md, `gpu_workers.py`).
 H200 = 58_330
 #: Graphs of a unit.
 UNIT = 100_000
