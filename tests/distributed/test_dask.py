@@ -48,6 +48,29 @@ def test_rows_are_those_of_one_process(model, source, expected, client, tmp_path
     assert rows_of(tmp_path / "z") == rows_of(expected)
 
 
+def test_units_run_where_the_resources_are(model, source, expected, tmp_path):
+    watch = Watch(tmp_path / "log", seconds=0.01)
+    options = {"unit_rows": 4, "task_of": watch.task_of}
+    one = {"cls": distributed.Nanny, "options": {"nthreads": 1}}
+    other = {"cls": distributed.Nanny, "options": {"nthreads": 1, "resources": {"GPU": 1}}}
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard": False, "port": 0}}
+    with (
+        distributed.SpecCluster({"without": one, "with": other}, scheduler) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(2)
+        processes = client.run(os.getpid)
+        (wanted,) = [
+            processes[address]
+            for address, worker in client.scheduler_info(n_workers=-1)["workers"].items()
+            if worker["resources"]
+        ]
+        run(model, source, tmp_path / "z", Dask(client, {"GPU": 1}), Options(), **options)
+    assert len(processes) == 2
+    assert {process for _, process in watch.starts()} == {wanted}
+    assert rows_of(tmp_path / "z") == rows_of(expected)
+
+
 def test_workers_killed_at_random_lose_no_row_and_double_none(
     model, source, expected, client, tmp_path
 ):

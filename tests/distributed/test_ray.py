@@ -27,6 +27,7 @@ def cluster():
     ray.init(
         "local",  # not a cluster that happens to run on this machine
         num_cpus=2,
+        num_gpus=1,  # by name: nothing here computes on one
         include_dashboard=False,
         log_to_driver=False,
         runtime_env=paths,
@@ -43,6 +44,36 @@ def test_rows_are_those_of_one_process(model, source, expected, tmp_path):
     )
     assert written[:5] == (240, 8, N_UNITS, N_UNITS, 0)
     assert rows_of(tmp_path / "z") == rows_of(expected)
+
+
+def test_workers_may_share_a_gpu(model, source, expected, tmp_path, caplog):
+    watch = Watch(tmp_path / "log", seconds=0.05)
+    options = {"unit_rows": 4, "task_of": watch.task_of}
+    run(model, source, tmp_path / "z", Ray(num_gpus=0.5), Options(), **options)
+    assert rows_of(tmp_path / "z") == rows_of(expected)
+    assert len({process for _, process in watch.starts()}) == 2
+    assert not said(caplog)
+
+
+def said(caplog):
+    return [one.getMessage() for one in caplog.records if one.name == "graphmover"]
+
+
+class WaitsForEver(Exception):  # noqa: N818
+    pass
+
+
+def test_what_is_waited_for_is_said(model, source, tmp_path, caplog, monkeypatch):
+    wait = ray.wait
+
+    def impatient(results):
+        assert not wait(results, timeout=1)[0]
+        raise WaitsForEver
+
+    monkeypatch.setattr(ray, "wait", impatient)
+    with pytest.raises(WaitsForEver):
+        run(model, source, tmp_path / "z", Ray(num_gpus=2, workers=1), Options(), unit_rows=4)
+    assert said(caplog) == ["no node of the Ray cluster has a core and num_gpus=2: waiting for one"]
 
 
 def test_workers_killed_at_random_lose_no_row_and_double_none(model, source, expected, tmp_path):

@@ -189,6 +189,23 @@ def test_unknown_file_systems_are_named(model, source, tmp_path):
         transform_to(model, source, "nonsense://z")
 
 
+def test_a_folder_is_read_flat_and_a_pattern_at_any_depth(memory, tmp_path):
+    names = ["1.parquet", "a/2.parquet", "a/b/3.parquet"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+        memory.pipe(f"/graphs/{name}", b"")
+    for home in (tmp_path, f"file://{tmp_path.as_posix()}", "memory://graphs"):
+
+        def found(pattern, home=home):
+            return [path for path, _ in Place(f"{home}{pattern}").files()[0]]
+
+        assert len(found("")) == len(found("/*.parquet")) == 1
+        deep = found("/**/*.parquet")
+        assert len(deep) == 3
+        assert all(path.endswith(f"/{name}") for path, name in zip(deep, names, strict=True))
+
+
 def test_smiles_in_memory(molecules, memory, tmp_path):
     memory.pipe("/graphs/a.smi", b"CCO 1\nC#N 2\n" * 5)
     assert transform_to(molecules, "memory://graphs/a.smi", "memory://z").n_rows == 10

@@ -65,6 +65,19 @@ def test_the_folder_is_one_table(model, source, expected, tmp_path, finished):
     assert table["id"].tolist() == list(range(1000, 1240))
 
 
+def test_polars_opens_the_folder_as_one_table(expected, finished):
+    polars = pytest.importorskip("polars")
+    table = polars.read_parquet(finished / "*.parquet")
+    assert table.equals(polars.read_parquet(expected))
+    assert polars.scan_parquet(finished / "*.parquet").select("id").collect().height == 240
+
+
+def test_duckdb_opens_the_folder_as_one_table(expected, finished):
+    duckdb = pytest.importorskip("duckdb")
+    found = duckdb.sql(f"select * from '{finished.as_posix()}/*.parquet' order by id")
+    assert found.fetchall() == list(zip(*pq.read_table(expected).to_pydict().values(), strict=True))
+
+
 def test_footers_tell_whose_rows_they_are(model, source, tmp_path, finished):
     footers = []
     for unit in range(N_UNITS):
@@ -197,11 +210,48 @@ def test_an_error_leaves_what_is_done(model, source, expected, tmp_path, monkeyp
 
 def test_another_model_is_refused(model, data, source, tmp_path, finished):
     other = gm.RandomGraphEmbedding(8, random_state=1).fit(data.graphs)
-    with pytest.raises(ValueError, match=r"another run: the model is another one\. Finish it"):
+    differs = r"another run: the model has random_state=1, it was random_state=0\. Finish it"
+    with pytest.raises(ValueError, match=differs):
         transform_to(other, source, tmp_path / "z")
     transform_to(other, source, tmp_path / "z", overwrite=True)
     vectors = np.stack(pd.read_parquet(tmp_path / "z")["vector"])
     assert (vectors == other.transform(data.graphs)).all()
+
+
+def test_what_differs_between_models_is_said(model, data, source, tmp_path, finished):
+    def refused(other, message):
+        with pytest.raises(ValueError, match=message):
+            transform_to(other, source, tmp_path / "z")
+
+    changed = gm.RandomGraphEmbedding(16, gamma=0.5, random_state=0).fit(data.graphs)
+    refused(
+        changed,
+        "run: the model has gamma=0.5, it was gamma=.scale.; "
+        r"the model has n_components=16, it was n_components=8\. Finish",
+    )
+    fewer = gm.RandomGraphEmbedding(8, random_state=0).fit(data.graphs[:100])
+    refused(fewer, "run: the model is another one with the same parameters, fitted to other graphs")
+    vectorizer = gm.GraphVectorizer(8, random_state=0).fit(data.graphs)
+    refused(vectorizer, "the model is a GraphVectorizer, it was a RandomGraphEmbedding")
+    (finished / "_model.npz").write_bytes(b"damaged")
+    refused(changed, r"run: the model is another one\. Finish")
+    assert transform_to(model, source, finished).n_computed == 0
+
+
+def test_another_version_of_graphmover_is_refused(model, data, source, tmp_path, finished):
+    manifest = json.loads((finished / "_manifest.json").read_text())
+    older = manifest | {"graphmover": "0.0.9", "model": "0" * 32}  # fingerprints depend on it
+    (finished / "_manifest.json").write_text(json.dumps(older))
+    said = r"graphmover 0\.0\.9 wrote it, this is graphmover .* \(install the other version to "
+    with pytest.raises(ValueError, match=said + r"finish it\)\. Finish it as .*overwrite=True"):
+        transform_to(model, source, finished)
+    other = gm.RandomGraphEmbedding(8, random_state=1).fit(data.graphs)
+    with pytest.raises(ValueError, match=said + r"finish it\); the model has random_state=1"):
+        transform_to(other, source, finished)
+    (finished / "_manifest.json").write_text(json.dumps(manifest | {"graphmover": "0.0.9"}))
+    with pytest.raises(ValueError, match=said):  # whatever else is equal
+        transform_to(model, source, finished)
+    assert transform_to(model, source, finished, overwrite=True).n_computed == N_UNITS
 
 
 def test_what_does_not_matter_for_the_rows_may_change(model, source, tmp_path, finished):
@@ -277,8 +327,9 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(model, source, tmp_
 def test_a_damaged_manifest_is_named(model, source, tmp_path, finished):
     for content in (b"", b"{}", b"[1]", b'{"format": 2, "graphmover": "9"}'):
         (tmp_path / "z" / "_manifest.json").write_bytes(content)
-        with pytest.raises(ValueError, match=r"_manifest\.json is damaged .*overwrite=True"):
+        with pytest.raises(ValueError, match=r"_manifest\.json cannot .*overwrite=True") as refusal:
             transform_to(model, source, tmp_path / "z")
+    assert "graphmover 9 wrote it in the format 2, expected 1" in str(refusal.value)
     assert transform_to(model, source, tmp_path / "z", overwrite=True).n_computed == N_UNITS
 
 

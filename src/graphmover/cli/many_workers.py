@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.vectorizer import GraphVectorizer
 
+#: Ray says no more than that time is up when a token is lacking or is another one.
+_TOKEN = (
+    "; if it asks for a token, set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to that of the cluster"
+)
+
 _DASK = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 
 
@@ -106,7 +111,7 @@ def _engine(workers: Workers) -> Iterator[dict[str, Any]]:
             import ray
         except ImportError:
             raise library("Ray", "--cluster ray://", "ray") from None
-        with _connecting("Ray", workers.cluster):
+        with _connecting("Ray", workers.cluster, ray.exceptions.RayError, hint=_TOKEN):
             context = ray.init(workers.cluster, log_to_driver=False)
         with context:
             yield {"engine": "ray", "workers": workers.workers, "num_gpus": workers.gpus}
@@ -123,14 +128,17 @@ def _engine(workers: Workers) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _connecting(kind: str, address: str) -> Iterator[None]:
+def _connecting(
+    kind: str, address: str, *errors: type[Exception], hint: str = ""
+) -> Iterator[None]:
     """Say in errors which cluster does not answer."""
+    kinds: tuple[type[Exception], ...] = (OSError, RuntimeError, ValueError, *errors)
     try:
         yield
-    except (OSError, RuntimeError, ValueError) as error:
+    except kinds as error:
         raise ConnectionError(
             f"no {kind} cluster answers at {address} ({error}): check --cluster, and whether the "
-            f"cluster runs and can be reached from here"
+            f"cluster runs and can be reached from here{hint}"
         ) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from graphmover import __version__
@@ -32,6 +33,7 @@ class Manifest(NamedTuple):
     layout: Layout
     files: list[SourceFile]
     units: list[Unit]
+    version: str = __version__  # of graphmover
 
     @classmethod
     def of(
@@ -56,11 +58,13 @@ class Manifest(NamedTuple):
 
     def to_json(self) -> bytes:
         """Return the content of the file."""
-        values = {"format": _FORMAT, "graphmover": __version__, **self._plain()}
+        values = {"format": _FORMAT, "graphmover": self.version, **self._plain()}
         return json.dumps(values, separators=(",", ":")).encode()
 
     def _plain(self) -> dict[str, Any]:
-        return self._asdict() | {"layout": self.layout._asdict()}
+        values = self._asdict() | {"layout": self.layout._asdict()}
+        del values["version"]  # the fingerprint of the model depends on it
+        return values
 
     def digest(self) -> str:
         """Return a fingerprint of everything that the rows depend on."""
@@ -72,21 +76,32 @@ class Manifest(NamedTuple):
         """Read the content of the file; raise ValueError if it is damaged."""
         try:
             values = json.loads(content)
-            found = values.pop("format")
-            values.pop("graphmover")
+            found, values["version"] = values.pop("format"), str(values.pop("graphmover"))
             if found != _FORMAT:
-                raise ValueError(f"it has the format {found}, expected {_FORMAT}")
+                raise ValueError(
+                    f"graphmover {values['version'][:40]} wrote it in the format {found}, "
+                    f"expected {_FORMAT}"
+                )
             values["layout"] = Layout(**values["layout"])
             values["files"] = [SourceFile(*file) for file in values["files"]]
             values["units"] = [Unit(*unit) for unit in values["units"]]
             return cls(**values)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise ValueError(f"it cannot be read: {str(error)[:200]}") from error
+            raise ValueError(str(error)[:200]) from error
 
-    def differences(self, now: Manifest) -> list[str]:
-        """Say what this run would have to be to be the other, in a few words each."""
+    def differences(self, now: Manifest, of_model: Sequence[str]) -> list[str]:
+        """Say what this run would have to be to be the other, in a few words each.
+
+        ``of_model`` says what differs between the models.
+        """
         found = []
-        if self.model != now.model:
+        if self.version != now.version:
+            found.append(
+                f"graphmover {self.version[:40]} wrote it, this is graphmover {now.version} "
+                f"(install the other version to finish it)"
+            )
+        found += of_model
+        if not found and self.model != now.model:
             found.append("the model is another one")
         if (self.source, self.is_one_file) != (now.source, now.is_one_file):
             found.append(f"the source is {now.source}, it was {self.source}")

@@ -13,7 +13,13 @@ from graphmover.distributed.manifest import COMPLETE, MANIFEST, MODEL, SKIPPED, 
 from graphmover.distributed.part import Footer, skipped_of, sound_part
 from graphmover.distributed.storage import Place, is_draft
 from graphmover.distributed.unit import Job
-from graphmover.io.model_file import FittedModel, FittedViews, write_model_to
+from graphmover.io.model_file import (
+    FittedModel,
+    FittedViews,
+    model_differences,
+    opened_model,
+    write_model_to,
+)
 from graphmover.io.reading import Skipped
 from graphmover.io.skipped_file import csv_line
 
@@ -57,7 +63,7 @@ class OutputFolder:
         if overwrite:
             self._clear(names)
         elif MANIFEST in names:
-            self._require_same(manifest)
+            self._require_same(manifest, model)
         elif any(map(_PART.fullmatch, names)):
             raise ValueError(
                 f"{self.place} holds parts, but no {MANIFEST}: remove them, choose another folder, "
@@ -78,19 +84,29 @@ class OutputFolder:
                 self.place.remove(name)
         self.place.remove_drafts()
 
-    def _require_same(self, manifest: Manifest) -> None:
+    def _require_same(self, manifest: Manifest, model: FittedModel | FittedViews) -> None:
         try:
             before = Manifest.from_json(self.place.read(MANIFEST))
         except ValueError as error:
             raise ValueError(
-                f"{self.place.at(MANIFEST)} is damaged ({error}): pass overwrite=True to start over"
+                f"{self.place.at(MANIFEST)} cannot be read, or it is damaged ({error}): choose "
+                f"another folder, or pass overwrite=True to start over"
             ) from error
-        differences = before.differences(manifest)
+        of_model = [] if before.model == manifest.model else self._differences_of_model(model)
+        differences = before.differences(manifest, of_model)
         if differences:
             raise ValueError(
                 f"{self.place} was started as another run: {'; '.join(differences)}. Finish it as "
                 f"it was started, choose another folder, or pass overwrite=True to start over"
             )
+
+    def _differences_of_model(self, model: FittedModel | FittedViews) -> list[str]:
+        """Say what differs between the model of the folder and another one, if that is known."""
+        with suppress(OSError, ValueError):
+            content = BytesIO(self.place.read(MODEL))
+            with opened_model(self.place.at(MODEL), content=content) as before:
+                return model_differences(before, model)
+        return []
 
     def sound_parts(self, job: Job, n_units: int, *, verify: bool) -> dict[int, Footer]:
         """Return the footers of the parts that are there, and remove those that are damaged."""

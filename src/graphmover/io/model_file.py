@@ -42,6 +42,9 @@ _MAX_WL_ITERATIONS = 100_000
 #: Parameters that do not affect the vectors.
 _WITHOUT_EFFECT = ("n_jobs", "random_state", "verbose")
 
+#: Parameters that have no effect in `fit`, either.
+_NEVER_MATTER = ("n_jobs", "verbose")
+
 
 class FittedModel(NamedTuple):
     """The state of a fitted `RandomGraphEmbedding`."""
@@ -119,6 +122,32 @@ def fingerprint(model: FittedModel | FittedViews) -> str:
             continue
         content.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
     return content.hexdigest()
+
+
+def model_differences(
+    before: FittedModel | FittedViews, now: FittedModel | FittedViews
+) -> list[str]:
+    """Say in a few words each why two models compute other vectors; nothing if they do not.
+
+    ``before`` has been read from a file.
+    """
+    if fingerprint(before) == fingerprint(now):
+        return []
+    if type(before) is not type(now):
+        kinds = {FittedModel: "RandomGraphEmbedding", FittedViews: "GraphVectorizer"}
+        return [f"the model is a {kinds[type(now)]}, it was a {kinds[type(before)]}"]
+    saved = json.loads(_saved_parameters(now.parameters))
+    found = [
+        f"the model has {name}={saved[name]!r}, it was {name}={before.parameters[name]!r}"
+        for name in saved
+        if name in before.parameters
+        and name not in _NEVER_MATTER
+        and saved[name] != before.parameters[name]
+    ]
+    return found or [
+        "the model is another one with the same parameters, fitted to other graphs or with other "
+        "random graphs"
+    ]
 
 
 def _models_of(model: FittedViews) -> list[FittedModel]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.messages import logger
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
 from graphmover.distributed.engines.sending import unpickler
 from graphmover.distributed.running import Done
@@ -50,17 +52,21 @@ class Ray:
         def give(actor: Any) -> None:
             if waiting:
                 one = waiting.popleft()
-                running[actor.run.remote(pickle.dumps(one))] = actor, one
+                with _connected():
+                    running[actor.run.remote(pickle.dumps(one))] = actor, one
 
+        self._tell_if_nodes_are_lacking()
         actors = [kind.remote(sent) for _ in range(min(self._n_workers(), len(work)))]
         try:
             for actor in actors:
                 give(actor)
             while running:
-                (ready,), _ = ray.wait(list(running))
+                with _connected():
+                    (ready,), _ = ray.wait(list(running))
                 actor, (unit, file) = running.pop(ready)
                 try:
-                    done: Done = ray.get(ready)
+                    with _connected():
+                        done: Done = ray.get(ready)
                 except ray.exceptions.RayActorError:
                     losses[unit.number] = losses.get(unit.number, 0) + 1
                     if losses[unit.number] >= MOST_LOSSES:
@@ -75,8 +81,22 @@ class Ray:
                 give(actor)
                 yield done
         finally:
-            for actor in actors:
-                ray.kill(actor)
+            for actor in actors if ray.is_initialized() else ():  # else Ray would start a cluster
+                with suppress(Exception):  # of a cluster that is gone
+                    ray.kill(actor)
+
+    def _tell_if_nodes_are_lacking(self) -> None:
+        """Say what actors wait for without a word."""
+        import ray
+
+        needed = {"CPU": 1, "GPU": self._num_gpus}
+        if any(
+            node["Alive"] and all(node["Resources"].get(name, 0) >= needed[name] for name in needed)
+            for node in ray.nodes()
+        ):
+            return
+        gpus = f" and num_gpus={self._num_gpus:g}" if self._num_gpus else ""
+        logger.info("no node of the Ray cluster has a core%s: waiting for one", gpus)
 
     def _n_workers(self) -> int:
         import ray
@@ -87,6 +107,22 @@ class Ray:
         if self._num_gpus:
             return max(1, int(there.get("GPU", 0) / self._num_gpus))
         return max(1, int(there.get("CPU", 1)))
+
+
+@contextmanager
+def _connected() -> Iterator[None]:
+    """Say in errors that the cluster is gone; those of units are raised as they are."""
+    from ray.exceptions import RayTaskError
+
+    try:
+        yield
+    except ConnectionError as error:
+        if isinstance(error, RayTaskError):  # Ray makes errors of units that are both
+            raise
+        raise ConnectionError(
+            "the connection to the Ray cluster is lost: what is done is kept, and the same call "
+            "resumes"
+        ) from error
 
 
 def _worker() -> type:
