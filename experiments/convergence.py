@@ -26,6 +26,7 @@ def features(graphs: gm.GraphBatch, n_components: int, seed: int, jobs: int) -> 
         max_random_nodes=10,
         n_dimensions=D,
         sampling="uniform",
+        use_node_labels=False,
         random_state=seed,
         n_jobs=jobs,
     )
