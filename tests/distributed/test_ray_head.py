@@ -87,7 +87,8 @@ def answers(port):
 def wait_for(is_so, process):
     deadline = time.monotonic() + 300
     while not is_so():
-        assert process.poll() is None, "it has ended"
+        if process.poll() is not None:
+            pytest.fail(f"it has ended: {process.communicate()[1]}")
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
