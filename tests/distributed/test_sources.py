@@ -172,6 +172,14 @@ def test_fsspec(model, data, source, expected, memory, pattern, tmp_path):
     )
 
 
+def test_a_source_in_the_output_folder_is_refused(model, source, memory):
+    memory.pipe("/graphs/2.parquet", (source / "2.parquet").read_bytes())
+    for name in ("graphs", "graphs/*.parquet", "graphs/2.parquet"):
+        with pytest.raises(ValueError, match=r"it holds the source memory:///graphs/2\.parquet"):
+            transform_to(model, f"memory://{name}", "memory://graphs", overwrite=True)
+    assert memory.exists("/graphs/2.parquet")
+
+
 @pytest.mark.slow
 def test_uris_of_local_files_and_memory_does_not_grow_with_units(model, source, expected, tmp_path):
     engine = Noted(Processes(1))

@@ -324,6 +324,26 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(model, source, tmp_
         transform_to(model, source, tmp_path / "z")
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_source_in_the_output_folder_is_refused_and_left_alone(model, data, tmp_path, overwrite):
+    folder, link = tmp_path / "graphs", tmp_path / "link"
+    folder.mkdir()
+    source = folder / "part-000000.parquet"
+    gm.write_graphs(data[:4], source)
+    content = source.read_bytes()
+    outputs = [folder, f"file://{folder.as_posix()}"]
+    if os.name == "posix":
+        link.symlink_to(folder)
+        outputs.append(link)
+    for output in outputs:
+        for name in (folder, source, f"file://{folder.as_posix()}/*.parquet"):
+            with pytest.raises(ValueError, match=r"it holds the source .*part-000000\.parquet"):
+                transform_to(model, name, output, overwrite=overwrite)
+    assert names(folder) == ["part-000000.parquet"]
+    assert source.read_bytes() == content
+    assert transform_to(model, folder, folder / "z").n_computed == 1  # below it is well
+
+
 def test_a_damaged_manifest_is_named(model, source, tmp_path, finished):
     for content in (b"", b"{}", b"[1]", b'{"format": 2, "graphmover": "9"}'):
         (tmp_path / "z" / "_manifest.json").write_bytes(content)

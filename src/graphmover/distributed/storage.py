@@ -115,6 +115,13 @@ class Place:
         )
         return [(i.path, i.size) for i in listed if i.is_file and re.fullmatch(pattern, i.path)]
 
+    def holds(self, file: str, of: Place) -> bool:
+        """Tell whether a file of another place, ``of``, lies in this folder, not deeper."""
+        above = PurePosixPath(file).parent
+        if self.is_local and of.is_local:
+            return os.path.realpath(above) == os.path.realpath(self.path)
+        return self.system.equals(of.system) and above == PurePosixPath(self.path)
+
     def listing(self) -> dict[str, int]:
         """Return the names and sizes of what is in this folder; folders have the size -1."""
         fs = _fs()
