@@ -18,6 +18,8 @@ import graphmover as gm
 from graphmover._utils.locks import only_writer_of
 from graphmover.distributed.driver import run
 from graphmover.distributed.engines.serial import Serial
+from graphmover.distributed.running import Task
+from graphmover.distributed.source import cut_source
 from graphmover.distributed.unit import Options
 from graphmover.io.model_file import fingerprint
 
@@ -203,6 +205,29 @@ def test_an_error_leaves_what_is_done(model, source, expected, tmp_path, monkeyp
     assert not [name for name in names(tmp_path / "z") if name.startswith(".")]
     assert transform_to(model, source, tmp_path / "z").n_computed == 50
     assert digest_of_rows(tmp_path / "z") == digest_of_rows(expected)
+
+
+def test_workers_of_a_run_that_was_started_over_commit_nothing(model, data, source, tmp_path):
+    """As a worker of Dask does that is at a unit when the driver gives up."""
+    old = []
+
+    def task_of(job):
+        old.append(Task(job))
+        return old[0]
+
+    units = cut_source(source, Options(), 60)
+    run(model, source, tmp_path / "z", Serial(), Options(), unit_rows=60, task_of=task_of)
+    other = gm.RandomGraphEmbedding(8, random_state=1).fit(data.graphs)
+    transform_to(other, source, tmp_path / "z", unit_rows=60, overwrite=True)
+    before = digest_of_rows(tmp_path / "z")
+    for unit in units.units:
+        with pytest.raises(RuntimeError, match=r"started over .*unit \d is not committed"):
+            old[0](unit, units.files[unit.file])
+    assert digest_of_rows(tmp_path / "z") == before
+    assert not [name for name in names(tmp_path / "z") if name.startswith(".")]
+    (tmp_path / "z" / "_manifest.json").unlink()
+    with pytest.raises(RuntimeError, match="or removed: unit 0 is not committed"):
+        old[0](units.units[0], units.files[0])
 
 
 # Refusals
