@@ -1,5 +1,6 @@
 """Units, parts and the folder, in the calling process."""
 
+import copy
 import errno
 import json
 import os
@@ -228,6 +229,21 @@ def test_workers_of_a_run_that_was_started_over_commit_nothing(model, data, sour
     (tmp_path / "z" / "_manifest.json").unlink()
     with pytest.raises(RuntimeError, match="or removed: unit 0 is not committed"):
         old[0](units.units[0], units.files[0])
+
+
+class Elsewhere:
+    """An engine whose workers are on other machines."""
+
+    def run(self, task, work):
+        yield from ()
+        raise InterruptedError(f"{len(work)} units")
+
+
+def test_the_driver_needs_no_gpu(model, source, tmp_path, monkeypatch):
+    monkeypatch.setattr("graphmover.distributed.warming.gpu_available", lambda: False)
+    model = copy.copy(model).set_params(device="cuda")
+    with pytest.raises(InterruptedError, match="60 units"):
+        run(model, source, tmp_path / "z", Elsewhere(), Options(), unit_rows=4)
 
 
 # Refusals
