@@ -19,6 +19,8 @@ from graphmover.distributed.unit import Options
 pytest.importorskip("rdkit")
 fsspec = pytest.importorskip("fsspec")
 
+from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
+
 MOLECULES = ["CCO", "c1ccccc1", "CC(=O)O", "C#N", "CCCC", "c1ccncc1O", "CCl", "C1CC1", "O=C=O"]
 
 
@@ -170,6 +172,44 @@ def test_fsspec(model, data, source, expected, memory, pattern, tmp_path):
         name in ("_SUCCESS", "_manifest.json", "_model.npz") or name[:5] == "part-"
         for name in names
     )
+
+
+class Remembering(MemoryFileSystem):
+    """Looks at a folder once, and then only if told to, as object stores of fsspec do."""
+
+    protocol = "remembering"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(path.removeprefix("remembering://"))
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.found = {}
+
+    def find(self, path, **options):
+        if path not in self.found:
+            self.found[path] = super().find(path, **options)
+        return self.found[path]
+
+    def invalidate_cache(self, path=None):
+        self.found.clear()
+
+
+def test_file_systems_that_remember_folders_see_what_others_wrote(memory):
+    fsspec.register_implementation("remembering", Remembering, clobber=True)
+    for name in ("graphs", "graphs/*.parquet"):
+        place = Place(f"remembering://{name}")
+        memory.pipe("/graphs/1.parquet", b"")
+        assert [path for path, _ in place.files()[0]] == ["/graphs/1.parquet"]
+        memory.pipe("/graphs/2.parquet", b"")  # as another process does
+        assert len(place.files()[0]) == 2
+        memory.rm("/graphs/2.parquet")
+    folder = Place("remembering://z")
+    memory.pipe("/z/part-000000.parquet", b"")
+    assert list(folder.listing()) == ["part-000000.parquet"]
+    memory.pipe("/z/part-000001.parquet", b"")
+    assert list(folder.listing()) == ["part-000000.parquet", "part-000001.parquet"]
 
 
 def test_a_source_in_the_output_folder_is_refused(model, source, memory):
