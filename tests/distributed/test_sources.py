@@ -119,6 +119,16 @@ def test_bad_json_lines_are_listed(model, data, tmp_path):
     assert found["id"].to_pylist() == [*range(1000, 1005), None, None, *range(1007, 1012)]
 
 
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_json_files_without_graphs_have_no_say_about_columns(model, data, tmp_path, text):
+    folder = tmp_path / "graphs"
+    folder.mkdir()
+    gm.write_graphs(data[:6], folder / "2.jsonl")
+    for name in ("1", "3"):
+        (folder / f"{name}.jsonl").write_text(text)
+    assert compared(model, folder, tmp_path).n_rows == 6
+
+
 def test_json_ids_that_turn_out_to_be_text_are_an_error(model, data, tmp_path, monkeypatch):
     monkeypatch.setattr("graphmover.distributed.line_units._FIRST", 2)
     gm.write_graphs(data[:6], tmp_path / "a.jsonl")
