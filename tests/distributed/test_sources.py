@@ -1,6 +1,7 @@
 """SMILES and JSON lines by byte ranges, bad rows, and other file systems."""
 
 import csv
+import json
 import random
 import re
 
@@ -127,6 +128,19 @@ def test_json_files_without_graphs_have_no_say_about_columns(model, data, tmp_pa
     for name in ("1", "3"):
         (folder / f"{name}.jsonl").write_text(text)
     assert compared(model, folder, tmp_path).n_rows == 6
+
+
+def test_errors_name_the_line_whatever_the_unit(model, molecules, data, tmp_path):
+    gm.write_graphs(data[:12], tmp_path / "a.jsonl")
+    graphs = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    graphs[9]["edges"][0]["weight"] = -1.0
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, graphs)))
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 10: edge .* has the weight -1\.0"):
+        transform_to(model, tmp_path / "a.jsonl", tmp_path / "z")
+    del graphs[9]["edges"][0]["weight"], graphs[6]["graph"]["target"]
+    (tmp_path / "a.jsonl").write_text("\n\n".join(map(json.dumps, graphs)))
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 13 has no target while others have"):
+        transform_to(model, tmp_path / "a.jsonl", tmp_path / "z", batch_size=3, overwrite=True)
 
 
 def test_json_ids_that_turn_out_to_be_text_are_an_error(model, data, tmp_path, monkeypatch):
