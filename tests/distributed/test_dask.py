@@ -93,6 +93,16 @@ def test_an_error_of_a_unit_is_raised_and_what_is_done_stays(model, data, client
     assert "_SUCCESS" not in os.listdir(tmp_path / "z")
 
 
+def test_losses_that_dask_has_counted_count(client):
+    class Future:
+        status = "error"
+
+        def exception(self):
+            return distributed.scheduler.KilledWorker("unit", None, 3)
+
+    assert Dask(client)._n_lost(Future()) == 4
+
+
 def test_clients_of_other_kinds_are_refused(model, source, tmp_path):
     with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client"):
         gm.distributed.transform_to(model, source, tmp_path / "z", client="tcp://127.0.0.1:1")
