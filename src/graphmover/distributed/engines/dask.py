@@ -102,7 +102,7 @@ class Dask:
                     continue
                 losses[unit.number] = losses.get(unit.number, 0) + n_lost
                 if losses[unit.number] >= MOST_LOSSES:
-                    raise lost_too_often(unit, file)
+                    raise lost_too_often(unit, file, losses[unit.number])
                 running.add(submit(one))
         finally:
             with suppress(Exception):  # of a cluster that is gone
