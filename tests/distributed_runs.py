@@ -9,11 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow.parquet as pq
 
+from graphmover.distributed.driver import run
 from graphmover.distributed.running import Task
+from graphmover.distributed.unit import Options
 
 
 def rows_of(path):
@@ -120,3 +124,35 @@ class Killer:
                 dead.add(process)
                 os.kill(process, signal.SIGKILL)
                 self.n_kills += 1
+
+
+class KillerByClock(Killer):
+    """Kills a worker at random every so many seconds, while there are units to start."""
+
+    def __init__(self, watch, kills, seconds):
+        super().__init__(watch, kills, every=0)
+        self.seconds = seconds
+
+    def _work(self):
+        rng = random.Random(0)
+        dead = set()
+        while self.n_kills < self.kills and not self._stop.wait(self.seconds):
+            alive = {pid for _, pid in self.watch.starts()[-4:]} - dead
+            if alive:
+                dead.add(process := rng.choice(sorted(alive)))
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+                    self.n_kills += 1
+
+
+def survives_kills_by_the_clock(engine, model, source, expected, folder):
+    """Kill a worker every few seconds; look at the rows, and at what is done twice."""
+    watch = Watch(folder / "log", seconds=0.4)
+    blameless = patch.object(sys.modules[type(engine).__module__], "MOST_LOSSES", 1000)
+    with blameless, KillerByClock(watch, kills=4, seconds=5) as killer:
+        written = run(
+            model, source, folder / "z", engine, Options(), unit_rows=4, task_of=watch.task_of
+        )
+    assert killer.n_kills >= 2
+    assert digest_of_rows(folder / "z") == digest_of_rows(expected)
+    assert len(watch.starts()) - written.n_units <= killer.n_kills * 0.05 * written.n_units

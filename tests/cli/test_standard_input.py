@@ -33,6 +33,14 @@ def test_json_lines_are_the_default(families, tmp_path):
     assert (tmp_path / "again.jsonl").read_bytes() == families.read_bytes()
 
 
+def test_workers_do_not_read_it(families, tmp_path):
+    for options in (["--workers", "1"], ["--cluster", "tcp://127.0.0.1:1"]):
+        answer = run("embed", "-", "-o", str(tmp_path / "z"), *options, given=families.read_bytes())
+        assert answer.returncode == 2
+        assert b"workers do not read standard input: name a file" in answer.stderr
+        assert os.listdir(tmp_path) == [families.name]
+
+
 def test_embed_fits_to_and_reads_it(families):
     options = ["-o", "-", "--components", "4", "--quiet"]
     answer = run("embed", "-", *options, given=families.read_bytes())

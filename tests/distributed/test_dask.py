@@ -10,7 +10,14 @@ import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed_runs import Killer, Watch, digest_of_rows, interrupted, rows_of
+from distributed_runs import (
+    Killer,
+    Watch,
+    digest_of_rows,
+    interrupted,
+    rows_of,
+    survives_kills_by_the_clock,
+)
 
 import graphmover as gm
 from graphmover.cli.many_workers import Workers, _engine
@@ -84,6 +91,10 @@ def test_workers_killed_at_random_lose_no_row_and_double_none(
     assert not [name for name in os.listdir(tmp_path / "z") if name.startswith(".")]
 
 
+def test_workers_killed_every_few_seconds(model, source, expected, client, tmp_path):
+    survives_kills_by_the_clock(Dask(client), model, source, expected, tmp_path)
+
+
 def test_an_error_of_a_unit_is_raised_and_what_is_done_stays(model, data, client, tmp_path):
     gm.write_graphs(data.graphs[:4], tmp_path / "1.parquet")
     pq.write_table(pa.table({"neighbours": [[[5]]]}), tmp_path / "2.parquet")
@@ -91,6 +102,16 @@ def test_an_error_of_a_unit_is_raised_and_what_is_done_stays(model, data, client
         gm.distributed.transform_to(model, tmp_path / "*.parquet", tmp_path / "z", client=client)
     assert "part-000001.parquet" not in os.listdir(tmp_path / "z")
     assert "_SUCCESS" not in os.listdir(tmp_path / "z")
+
+
+def test_losses_that_dask_has_counted_count(client):
+    class Future:
+        status = "error"
+
+        def exception(self):
+            return distributed.scheduler.KilledWorker("unit", None, 3)
+
+    assert Dask(client)._n_lost(Future()) == 4
 
 
 def test_clients_of_other_kinds_are_refused(model, source, tmp_path):

@@ -40,6 +40,13 @@ def test_options_that_do_not_go_together(source, tmp_path, options, message):
     assert os.listdir(tmp_path) == []
 
 
+def test_an_output_that_cannot_be_written_is_an_error_before_the_fit(source, tmp_path):
+    answer = embed(source, tmp_path / "above" / "z", "--workers", 1, "-m", tmp_path / "model.npz")
+    assert answer.returncode == 1
+    assert "there is no folder" in answer.stderr
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_ctrl_c_leaves_a_state_that_resumes(source, expected, tmp_path, model):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import graphmover as gm
@@ -56,6 +57,17 @@ def test_only_what_is_drawn_is_read(source, monkeypatch):
     monkeypatch.setattr(sampling, "opened_unit", counting)
     even_sample(source, 3, Options(), 0)
     assert len(opened) <= 3
+
+
+def test_errors_name_the_graph_in_the_file(data, tmp_path):
+    table = data.graphs[:40].to_arrow()
+    edges = table["neighbours"].to_pylist()
+    edges[33][0] = [999]
+    columns = {"neighbours": pa.array(edges, table["neighbours"].type)}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=8)
+    seed = next(s for s in range(1000) if 33 in drawn(40, 9, s) and 32 not in drawn(40, 9, s))
+    with pytest.raises(ValueError, match=r"a\.parquet: graph 33\b"):
+        even_sample(tmp_path / "a.parquet", 9, Options(), seed)
 
 
 def test_samples_of_smiles_leave_out_bad_lines(tmp_path):

@@ -7,7 +7,13 @@ import sys
 import time
 
 import pytest
-from distributed_runs import Killer, Watch, digest_of_rows, rows_of
+from distributed_runs import (
+    Killer,
+    Watch,
+    digest_of_rows,
+    rows_of,
+    survives_kills_by_the_clock,
+)
 
 import graphmover as gm
 from graphmover.distributed.driver import run
@@ -42,6 +48,12 @@ def test_workers_killed_at_random_lose_no_row_and_double_none(model, source, exp
     assert not [name for name in os.listdir(tmp_path / "z") if name.startswith(".")]
 
 
+@pytest.mark.slow
+@posix_only
+def test_workers_killed_every_few_seconds(model, source, expected, tmp_path):
+    survives_kills_by_the_clock(Processes(2), model, source, expected, tmp_path)
+
+
 class Fatal(Task):
     """A task that ends its process."""
 
@@ -55,7 +67,9 @@ class Fatal(Task):
 def test_a_unit_that_ends_every_worker_is_named(model, data, tmp_path, monkeypatch):
     monkeypatch.setattr("graphmover.distributed.engines.processes.MOST_LOSSES", 2)
     gm.write_graphs(data[:8], tmp_path / "a.parquet", batch_size=4)
-    with pytest.raises(RuntimeError, match=r"unit 1 \(.*a\.parquet, 4 graphs\) lost its worker"):
+    with pytest.raises(
+        RuntimeError, match=r"unit 1 \(.*a\.parquet, 4 graphs\) lost its worker 2 times"
+    ):
         run(
             model,
             tmp_path / "a.parquet",

@@ -6,7 +6,13 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed_runs import Killer, Watch, digest_of_rows, rows_of
+from distributed_runs import (
+    Killer,
+    Watch,
+    digest_of_rows,
+    rows_of,
+    survives_kills_by_the_clock,
+)
 
 import graphmover as gm
 from graphmover.distributed.driver import run
@@ -85,6 +91,10 @@ def test_workers_killed_at_random_lose_no_row_and_double_none(model, source, exp
     assert digest_of_rows(tmp_path / "z") == digest_of_rows(expected)
     assert len(watch.starts()) - N_UNITS <= killer.n_kills * 0.05 * N_UNITS
     assert not [name for name in os.listdir(tmp_path / "z") if name.startswith(".")]
+
+
+def test_workers_killed_every_few_seconds(model, source, expected, tmp_path):
+    survives_kills_by_the_clock(Ray(), model, source, expected, tmp_path)
 
 
 def test_an_error_of_a_unit_is_raised_and_what_is_done_stays(model, data, tmp_path):

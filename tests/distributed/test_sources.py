@@ -1,6 +1,7 @@
 """SMILES and JSON lines by byte ranges, bad rows, and other file systems."""
 
 import csv
+import json
 import random
 import re
 
@@ -18,6 +19,8 @@ from graphmover.distributed.unit import Options
 
 pytest.importorskip("rdkit")
 fsspec = pytest.importorskip("fsspec")
+
+from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
 
 MOLECULES = ["CCO", "c1ccccc1", "CC(=O)O", "C#N", "CCCC", "c1ccncc1O", "CCl", "C1CC1", "O=C=O"]
 
@@ -117,6 +120,29 @@ def test_bad_json_lines_are_listed(model, data, tmp_path):
     assert found["id"].to_pylist() == [*range(1000, 1005), None, None, *range(1007, 1012)]
 
 
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_json_files_without_graphs_have_no_say_about_columns(model, data, tmp_path, text):
+    folder = tmp_path / "graphs"
+    folder.mkdir()
+    gm.write_graphs(data[:6], folder / "2.jsonl")
+    for name in ("1", "3"):
+        (folder / f"{name}.jsonl").write_text(text)
+    assert compared(model, folder, tmp_path).n_rows == 6
+
+
+def test_errors_name_the_line_whatever_the_unit(model, molecules, data, tmp_path):
+    gm.write_graphs(data[:12], tmp_path / "a.jsonl")
+    graphs = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    graphs[9]["edges"][0]["weight"] = -1.0
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, graphs)))
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 10: edge .* has the weight -1\.0"):
+        transform_to(model, tmp_path / "a.jsonl", tmp_path / "z")
+    del graphs[9]["edges"][0]["weight"], graphs[6]["graph"]["target"]
+    (tmp_path / "a.jsonl").write_text("\n\n".join(map(json.dumps, graphs)))
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 13 has no target while others have"):
+        transform_to(model, tmp_path / "a.jsonl", tmp_path / "z", batch_size=3, overwrite=True)
+
+
 def test_json_ids_that_turn_out_to_be_text_are_an_error(model, data, tmp_path, monkeypatch):
     monkeypatch.setattr("graphmover.distributed.line_units._FIRST", 2)
     gm.write_graphs(data[:6], tmp_path / "a.jsonl")
@@ -170,6 +196,52 @@ def test_fsspec(model, data, source, expected, memory, pattern, tmp_path):
         name in ("_SUCCESS", "_manifest.json", "_model.npz") or name[:5] == "part-"
         for name in names
     )
+
+
+class Remembering(MemoryFileSystem):
+    """Looks at a folder once, and then only if told to, as object stores of fsspec do."""
+
+    protocol = "remembering"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(path.removeprefix("remembering://"))
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.found = {}
+
+    def find(self, path, **options):
+        if path not in self.found:
+            self.found[path] = super().find(path, **options)
+        return self.found[path]
+
+    def invalidate_cache(self, path=None):
+        self.found.clear()
+
+
+def test_file_systems_that_remember_folders_see_what_others_wrote(memory):
+    fsspec.register_implementation("remembering", Remembering, clobber=True)
+    for name in ("graphs", "graphs/*.parquet"):
+        place = Place(f"remembering://{name}")
+        memory.pipe("/graphs/1.parquet", b"")
+        assert [path for path, _ in place.files()[0]] == ["/graphs/1.parquet"]
+        memory.pipe("/graphs/2.parquet", b"")  # as another process does
+        assert len(place.files()[0]) == 2
+        memory.rm("/graphs/2.parquet")
+    folder = Place("remembering://z")
+    memory.pipe("/z/part-000000.parquet", b"")
+    assert list(folder.listing()) == ["part-000000.parquet"]
+    memory.pipe("/z/part-000001.parquet", b"")
+    assert list(folder.listing()) == ["part-000000.parquet", "part-000001.parquet"]
+
+
+def test_a_source_in_the_output_folder_is_refused(model, source, memory):
+    memory.pipe("/graphs/2.parquet", (source / "2.parquet").read_bytes())
+    for name in ("graphs", "graphs/*.parquet", "graphs/2.parquet"):
+        with pytest.raises(ValueError, match=r"it holds the source memory:///graphs/2\.parquet"):
+            transform_to(model, f"memory://{name}", "memory://graphs", overwrite=True)
+    assert memory.exists("/graphs/2.parquet")
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Units, parts and the folder, in the calling process."""
 
+import copy
 import errno
 import json
 import os
@@ -18,6 +19,8 @@ import graphmover as gm
 from graphmover._utils.locks import only_writer_of
 from graphmover.distributed.driver import run
 from graphmover.distributed.engines.serial import Serial
+from graphmover.distributed.running import Task
+from graphmover.distributed.source import cut_source
 from graphmover.distributed.unit import Options
 from graphmover.io.model_file import fingerprint
 
@@ -205,6 +208,44 @@ def test_an_error_leaves_what_is_done(model, source, expected, tmp_path, monkeyp
     assert digest_of_rows(tmp_path / "z") == digest_of_rows(expected)
 
 
+def test_workers_of_a_run_that_was_started_over_commit_nothing(model, data, source, tmp_path):
+    """As a worker of Dask does that is at a unit when the driver gives up."""
+    old = []
+
+    def task_of(job):
+        old.append(Task(job))
+        return old[0]
+
+    units = cut_source(source, Options(), 60)
+    run(model, source, tmp_path / "z", Serial(), Options(), unit_rows=60, task_of=task_of)
+    other = gm.RandomGraphEmbedding(8, random_state=1).fit(data.graphs)
+    transform_to(other, source, tmp_path / "z", unit_rows=60, overwrite=True)
+    before = digest_of_rows(tmp_path / "z")
+    for unit in units.units:
+        with pytest.raises(RuntimeError, match=r"started over .*unit \d is not committed"):
+            old[0](unit, units.files[unit.file])
+    assert digest_of_rows(tmp_path / "z") == before
+    assert not [name for name in names(tmp_path / "z") if name.startswith(".")]
+    (tmp_path / "z" / "_manifest.json").unlink()
+    with pytest.raises(RuntimeError, match="or removed: unit 0 is not committed"):
+        old[0](units.units[0], units.files[0])
+
+
+class Elsewhere:
+    """An engine whose workers are on other machines."""
+
+    def run(self, task, work):
+        yield from ()
+        raise InterruptedError(f"{len(work)} units")
+
+
+def test_the_driver_needs_no_gpu(model, source, tmp_path, monkeypatch):
+    monkeypatch.setattr("graphmover.distributed.warming.gpu_available", lambda: False)
+    model = copy.copy(model).set_params(device="cuda")
+    with pytest.raises(InterruptedError, match="60 units"):
+        run(model, source, tmp_path / "z", Elsewhere(), Options(), unit_rows=4)
+
+
 # Refusals
 
 
@@ -322,6 +363,26 @@ def test_a_folder_with_other_files_is_refused_and_left_alone(model, source, tmp_
     (tmp_path / "z" / "thesis.tex").rename(tmp_path / "z" / "part-000000.parquet")
     with pytest.raises(ValueError, match=r"holds parts, but no _manifest\.json"):
         transform_to(model, source, tmp_path / "z")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_source_in_the_output_folder_is_refused_and_left_alone(model, data, tmp_path, overwrite):
+    folder, link = tmp_path / "graphs", tmp_path / "link"
+    folder.mkdir()
+    source = folder / "part-000000.parquet"
+    gm.write_graphs(data[:4], source)
+    content = source.read_bytes()
+    outputs = [folder, f"file://{folder.as_posix()}"]
+    if os.name == "posix":
+        link.symlink_to(folder)
+        outputs.append(link)
+    for output in outputs:
+        for name in (folder, source, f"file://{folder.as_posix()}/*.parquet"):
+            with pytest.raises(ValueError, match=r"it holds the source .*part-000000\.parquet"):
+                transform_to(model, name, output, overwrite=overwrite)
+    assert names(folder) == ["part-000000.parquet"]
+    assert source.read_bytes() == content
+    assert transform_to(model, folder, folder / "z").n_computed == 1  # below it is well
 
 
 def test_a_damaged_manifest_is_named(model, source, tmp_path, finished):

@@ -22,6 +22,7 @@ from graphmover.cli.options import (
     reads_graphs,
     takes_embedding,
 )
+from graphmover.cli.standard_input import is_standard_input
 from graphmover.cli.words import checking_options
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ def embed(
     With --cluster or --workers, OUTPUT is a folder of Parquet files, one per unit of work.
     """
     if cluster is not None or workers is not None:
+        if is_standard_input(source):
+            raise typer.BadParameter(
+                "workers do not read standard input: name a file, which a resumed run finds again, "
+                "or leave out --cluster and --workers"
+            )
         return embed_on_workers(
             embedding,
             source,

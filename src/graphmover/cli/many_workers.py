@@ -47,9 +47,11 @@ def embed_on_workers(
 ) -> Result:
     """Embed a source unit by unit, into a folder."""
     from graphmover.distributed import transform_to
+    from graphmover.distributed.storage import Place
 
     with checking_options():
         _check(workers)
+    Place(output).require_folder_above()  # before the work, too
     try:
         with _engine(workers) as engine:  # first: an address that is wrong costs no work
             _fit(embedding, source, fit_graphs, model, reading)

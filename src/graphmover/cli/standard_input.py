@@ -40,6 +40,12 @@ def named_in(message: str) -> str:
     return f"{named} (it was read as .{ending[1]}: --format names another format)"
 
 
+def is_standard_input(source: str) -> bool:
+    """Tell whether a source is what `as_file` has made of standard input."""
+    path = Path(source)
+    return path.stem == _FILE and path.parent.name.startswith(_FOLDER)
+
+
 def as_file(context: typer.Context, source: str) -> str:
     """Return a source as it is, and standard input as a file: commands may read it twice."""
     ending: str | None = context.params.get("format")

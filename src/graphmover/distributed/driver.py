@@ -19,7 +19,7 @@ from graphmover.distributed.manifest import SKIPPED, Manifest
 from graphmover.distributed.output import OutputFolder
 from graphmover.distributed.part import Footer
 from graphmover.distributed.running import Done, Task
-from graphmover.distributed.source import cut_source
+from graphmover.distributed.source import Source, cut_source
 from graphmover.distributed.storage import Place
 from graphmover.distributed.unit import Job, Options
 from graphmover.distributed.warming import warm
@@ -204,6 +204,7 @@ def run(
     place.require_folder_above()
     with only_driver_of(place):
         found = cut_source(source, options, unit_rows)
+        _require_apart(place, found)
         layout = Layout(n_features, *found.columns)
         manifest = Manifest.of(
             found, options, layout, model=fingerprint(fitted), unit_rows=unit_rows
@@ -230,6 +231,17 @@ def run(
         sum(footer.skipped for footer in footers.values()),
         max((one.peak_bytes for one in done), default=0),
     )
+
+
+def _require_apart(place: Place, source: Source) -> None:
+    """Reject a source in the output folder, where its files could be taken for parts."""
+    of = Place(source.name)
+    for file in source.files:
+        if place.holds(file.path, of):
+            raise ValueError(
+                f"cannot write {place}: it holds the source {of.file(file.path)}, expected another "
+                f"folder"
+            )
 
 
 def _run_all(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphmover.distributed.layout import Layout
@@ -43,16 +46,43 @@ class RowReader:
         self._how = how._replace(target_column=wanted.target, id_column=wanted.id)
         self._n_read = first
 
-    def graphs(self, rows: Any) -> Dataset | None:
-        """Return the graphs of a ``pyarrow.RecordBatch``, or None if none is left."""
+    def graphs(self, rows: Any, indices: Sequence[int] | None = None) -> Dataset | None:
+        """Return the graphs of a ``pyarrow.RecordBatch``, or None if none is left.
+
+        ``indices`` are those of the rows in the file, where they are not consecutive.
+        """
         first, self._n_read = self._n_read, self._n_read + len(rows)
         how = self._how._replace(batch_size=max(1, len(rows)))
-        if SMILES in rows.schema.names:
-            return next(batches_of_lines(self._lines(rows, first), self._file, how), None)
-        if NODE_LINK in rows.schema.names:
-            texts = zip(_values(rows, LINE), _values(rows, NODE_LINK), strict=True)
-            return next(batches_of_json(texts, self._file, how), None)
+        with self._naming(rows, range(first, first + len(rows)) if indices is None else indices):
+            if SMILES in rows.schema.names:
+                return next(batches_of_lines(self._lines(rows, first), self._file, how), None)
+            if NODE_LINK in rows.schema.names:
+                texts = zip(_values(rows, LINE), _values(rows, NODE_LINK), strict=True)
+                return next(batches_of_json(texts, self._file, how), None)
+            if indices is not None:
+                return graphs_of_rows(rows, self._wanted, self._file, 0, how)
         return graphs_of_rows(rows, self._wanted, self._file, first, how)
+
+    @contextmanager
+    def _naming(self, rows: Any, indices: Sequence[int]) -> Iterator[None]:
+        """Name graphs in errors, which count them from the first row, by their places in the file.
+
+        These are lines, if the rows have been lines.
+        """
+        file = os.fspath(self._file)
+        has_lines = LINE in rows.schema.names
+
+        def named(found: re.Match[str]) -> str:
+            index = int(found[1])
+            if has_lines:
+                return f"{file}, line {rows.column(LINE)[index].as_py()}"
+            return f"{file}: graph {indices[index]}"
+
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            message = re.sub(rf"^{re.escape(file)}: graph (\d+)", named, str(error))
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
 
     def _lines(self, rows: Any, first: int) -> Iterator[Line]:
         target, id = self._wanted.target, self._wanted.id

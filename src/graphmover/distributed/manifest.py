@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from graphmover import __version__
 from graphmover.distributed.layout import Layout
 from graphmover.distributed.source import Source
+from graphmover.distributed.storage import Place
 from graphmover.distributed.unit import Job, Options, SourceFile, Unit
 
 MANIFEST = "_manifest.json"
@@ -58,8 +59,8 @@ class Manifest(NamedTuple):
 
     def to_json(self) -> bytes:
         """Return the content of the file."""
-        values = {"format": _FORMAT, "graphmover": self.version, **self._plain()}
-        return json.dumps(values, separators=(",", ":")).encode()
+        values = {"graphmover": self.version, **self._plain()}
+        return _head(self.digest()) + json.dumps(values, separators=(",", ":")).encode()[1:]
 
     def _plain(self) -> dict[str, Any]:
         values = self._asdict() | {"layout": self.layout._asdict()}
@@ -77,6 +78,7 @@ class Manifest(NamedTuple):
         try:
             values = json.loads(content)
             found, values["version"] = values.pop("format"), str(values.pop("graphmover"))
+            values.pop("run", None)
             if found != _FORMAT:
                 raise ValueError(
                     f"graphmover {values['version'][:40]} wrote it in the format {found}, "
@@ -149,3 +151,17 @@ class Manifest(NamedTuple):
             n_jobs,
             __version__,
         )
+
+
+def is_of_run(folder: Place, run: str) -> bool:
+    """Tell whether a folder is still that of a run, from the first bytes of its manifest."""
+    head = _head(run)
+    try:
+        with folder.file(folder.at(MANIFEST)).open("rb") as file:
+            return file.read(len(head)) == head
+    except FileNotFoundError:
+        return False
+
+
+def _head(run: str) -> bytes:
+    return f'{{"format":{_FORMAT},"run":"{run}",'.encode()

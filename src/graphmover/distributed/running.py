@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmover import __version__
 from graphmover.distributed.embedder import Embedder, RowReader
-from graphmover.distributed.manifest import MODEL
+from graphmover.distributed.manifest import MODEL, is_of_run
 from graphmover.distributed.part import Footer, PartWriter, sound_part
 from graphmover.distributed.source import opened_unit
 from graphmover.distributed.storage import Place
@@ -94,6 +94,11 @@ def run_unit(job: Job, unit: Unit, source: SourceFile) -> Footer:
                 embedder.unknown.n_unknown,
             )
             part.finish(footer, skipped)
+            if not is_of_run(folder, job.run):  # a run that was given up may have workers left
+                raise RuntimeError(
+                    f"{folder} was started over as another run, or removed: unit {unit.number} is "
+                    f"not committed"
+                )
         except BaseException:
             part.abandon()
             raise

@@ -128,9 +128,9 @@ def _rows(
     reader = RowReader(columns, file, how, unit.first)
     first = 0
     for rows in batches:
-        of_batch = wanted[slice(*np.searchsorted(wanted, [first, first + len(rows)]))] - first
-        first += len(rows)
-        if len(of_batch):
-            graphs = reader.graphs(rows.take(of_batch))
+        of_unit = wanted[slice(*np.searchsorted(wanted, [first, first + len(rows)]))]
+        if len(of_unit):
+            graphs = reader.graphs(rows.take(of_unit - first), (unit.first + of_unit).tolist())
             if graphs is not None:
                 yield graphs
+        first += len(rows)

@@ -88,9 +88,10 @@ def cut_source(source: Any, options: Options, unit_rows: int) -> Source:
     units = [unit for one in cuts for unit in one.units]
     if not units:
         raise ValueError(f"{place} holds no graphs")
-    columns = merged(
-        [one.columns for one in cuts],
-        [file.path for file in files],
+    having = [i for i, one in enumerate(cuts) if any(unit.rows for unit in one.units)]
+    columns = merged(  # a file without graphs has no types
+        [cuts[i].columns for i in having],
+        [files[i].path for i in having],
         allow_missing=options.errors != "raise",
     )
     numbered = [unit._replace(number=number) for number, unit in enumerate(units)]

@@ -91,6 +91,7 @@ class Place:
         begin with ``.`` or ``_`` are left out of folders, as readers of tables do.
         """
         fs = _fs()
+        self._forget_listings()
         if self.is_local and is_pattern(Path(self.path)):
             found = [path.as_posix() for path in files_of(Path(self.path))]
             return [(path, os.path.getsize(path)) for path in found], False
@@ -115,11 +116,24 @@ class Place:
         )
         return [(i.path, i.size) for i in listed if i.is_file and re.fullmatch(pattern, i.path)]
 
+    def holds(self, file: str, of: Place) -> bool:
+        """Tell whether a file of another place, ``of``, lies in this folder, not deeper."""
+        above = PurePosixPath(file).parent
+        if self.is_local and of.is_local:
+            return os.path.realpath(above) == os.path.realpath(self.path)
+        return self.system.equals(of.system) and above == PurePosixPath(self.path)
+
     def listing(self) -> dict[str, int]:
         """Return the names and sizes of what is in this folder; folders have the size -1."""
         fs = _fs()
+        self._forget_listings()
         listed = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
         return {info.base_name: info.size if info.is_file else -1 for info in listed}
+
+    def _forget_listings(self) -> None:
+        """Look at folders anew: file systems of fsspec may remember what they have held."""
+        if isinstance(self.system, _fs().PyFileSystem):
+            self.system.handler.fs.invalidate_cache()
 
     def require_folder_above(self) -> None:
         """Raise an error if there is no folder on this machine to create this one in."""

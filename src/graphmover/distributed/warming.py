@@ -8,6 +8,7 @@ any.
 
 from __future__ import annotations
 
+from graphmover._utils.cuda import gpu_available
 from graphmover.distributed.running import opened
 from graphmover.distributed.unit import Job, SourceFile, Unit
 from graphmover.io.reading import BadGraphs
@@ -19,6 +20,8 @@ _GRAPHS = 256
 def warm(job: Job, unit: Unit, source: SourceFile) -> None:
     """Embed the first graphs of a unit, and discard them."""
     embedder, batches = opened(job, unit, source, _GRAPHS, BadGraphs("skip", []))
+    if embedder.model.device == "cuda" and not gpu_available():
+        return  # its workers may have one
     for rows in batches:
         embedder(rows)
         break

@@ -93,16 +93,16 @@ class Dask:
             running = as_completed(first, loop=self._client.loop)
             for future in running:
                 unit, file = one = of_future.pop(future)
-                is_lost = self._is_lost(future)
+                n_lost = self._n_lost(future)
                 future.release()
-                if not is_lost:
+                if not n_lost:
                     for following in islice(waiting, 1):
                         running.add(submit(following))
                     yield told.pop(unit.number)
                     continue
-                losses[unit.number] = losses.get(unit.number, 0) + 1
+                losses[unit.number] = losses.get(unit.number, 0) + n_lost
                 if losses[unit.number] >= MOST_LOSSES:
-                    raise lost_too_often(unit, file)
+                    raise lost_too_often(unit, file, losses[unit.number])
                 running.add(submit(one))
         finally:
             with suppress(Exception):  # of a cluster that is gone
@@ -130,12 +130,12 @@ class Dask:
         else:
             logger.info("%s has no workers: waiting for the first", cluster)
 
-    def _is_lost(self, future: Any) -> bool:
-        """Return whether a unit has lost too many workers for Dask; raise its error."""
+    def _n_lost(self, future: Any) -> int:
+        """Return how many workers a unit has lost, once Dask gives it up; raise its error."""
         from distributed import KilledWorker
 
         if future.status == "finished":
-            return False
+            return 0
         if future.status != "error":
             raise ConnectionError(
                 f"the connection to the Dask scheduler {self._client.scheduler.address} is lost: "
@@ -143,7 +143,7 @@ class Dask:
             )
         error = future.exception()
         if isinstance(error, KilledWorker):
-            return True
+            return 1 + int(error.allowed_failures)
         raise error
 
 

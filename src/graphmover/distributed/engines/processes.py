@@ -61,7 +61,7 @@ class Processes:
                         unit, file = worker.work
                         losses[unit.number] = losses.get(unit.number, 0) + 1
                         if losses[unit.number] >= MOST_LOSSES:
-                            raise lost_too_often(unit, file)
+                            raise lost_too_often(unit, file, losses[unit.number])
                         waiting.appendleft(worker.work)
                         worker.replace()
                     worker.work = None

@@ -33,10 +33,10 @@ class Engine(Protocol):
         """
 
 
-def lost_too_often(unit: Unit, file: SourceFile) -> RuntimeError:
+def lost_too_often(unit: Unit, file: SourceFile, n_losses: int) -> RuntimeError:
     """Return the error about a unit that ends its workers."""
     return RuntimeError(
         f"unit {unit.number} ({file.path}, {unit.rows} graphs) lost its worker "
-        f"{MOST_LOSSES} times. "
+        f"{n_losses} times. "
         f"If it was killed for want of memory, pass a smaller batch_size or unit_rows"
     )

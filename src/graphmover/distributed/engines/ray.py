@@ -70,7 +70,7 @@ class Ray:
                 except ray.exceptions.RayActorError:
                     losses[unit.number] = losses.get(unit.number, 0) + 1
                     if losses[unit.number] >= MOST_LOSSES:
-                        raise lost_too_often(unit, file) from None
+                        raise lost_too_often(unit, file, losses[unit.number]) from None
                     waiting.appendleft((unit, file))
                     actors.remove(actor)
                     actors.append(kind.remote(sent))
