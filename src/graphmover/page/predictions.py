@@ -50,6 +50,7 @@ def fitted(model: Any, vectors: Floats, target: NDArray[Any]) -> Any:
     one_thread = single_threaded_blas() if vectors.size < _WORTH_THREADS else nullcontext()
     with one_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # the page shows it
         return model.fit(vectors, target)
 
 
