@@ -243,7 +243,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         distances : ndarray of shape (len(X), n_neighbors), if ``return_distance``
             Increasing. A graph without nodes is infinitely far from every graph.
         indices : ndarray of shape (len(X), n_neighbors)
-            Of equally near graphs, the one with the smaller index comes first.
+            Of equally near graphs, the one with the smaller index comes first. Distances that
+            only rounding sets apart are equal (docs/search.md).
         """
         check_is_fitted(self)
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors

@@ -15,7 +15,7 @@ from graphmover.backends.rows import distances_between
 from graphmover.backends.threads import Prepared as PreparedSide
 from graphmover.backends.threads import PreparedTree
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.search.bounds import Sketches, raise_to_bounds, sketches
+from graphmover.search.bounds import Sketches, raise_to_bounds, rounding_of, sketches
 from graphmover.search.on_device import (
     DeviceSketches,
     raise_to_bounds_on_device,
@@ -80,6 +80,11 @@ class Library:
     def has_closed_form(self) -> bool:
         """Whether distances are those of labels alone, which need no solver."""
         return isinstance(self.ground, TreeDistance)
+
+    @property
+    def rounding(self) -> float | None:
+        """What rounding may add to any distance; None: nothing, they are quotients of integers."""
+        return None if self.has_closed_form else rounding_of(self.nodes)
 
     def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
         """Return a library with further graphs, given their distances to the pivots."""

@@ -92,6 +92,7 @@ def _in_chunks(
     lock = threading.Lock()
     if n_queries:
         library.prepared_for(backend)
+    limit = limit._replace(rounding=library.rounding)
 
     def compute(rows: slice) -> None:
         nodes, pivots = nodes_of(rows)
