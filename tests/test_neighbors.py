@@ -226,6 +226,26 @@ def check_empty_graphs():
         assert np.isinf(near.kneighbors(n_neighbors=21)[0][0]).all()
 
 
+@pytest.mark.parametrize("bounds", [True, False])
+@pytest.mark.parametrize("name", ["default", "paper", "depths", "labels"])
+def test_labels_that_no_graph_has_are_told(name, bounds):
+    """Numbers are not the strings that the model was fitted with: all graphs are equally far."""
+    graphs = random_graphs(np.random.default_rng(0), 40)
+    named = [
+        gm.Graph(g.n_nodes, g.edges, node_labels=[f"l{label}" for label in g.node_labels])
+        for g in graphs
+    ]
+    near = gm.NearestGraphs(3, embedding=EMBEDDINGS[name], random_state=0).fit(named)
+    near.add([gm.Graph(1, [], node_labels=["new"])])
+    with always(bounds=bounds):
+        near.kneighbors(named[:9])  # no warning
+        near.kneighbors([gm.Graph(2, [(0, 1)], node_labels=["new", "newer"])])
+        near.radius_neighbors(named[:9], 0.1)
+        words = "3 of 5 graphs have no node label in common with the graphs that are searched"
+        with pytest.warns(UserWarning, match=words):
+            near.kneighbors(named[:2] + graphs[:3])
+
+
 def test_added_graphs_are_found_as_if_they_had_been_there():
     graphs = gm.make_graph_families(60, random_state=0).graphs
     embedding = gm.RandomGraphEmbedding(16, random_state=0).fit(graphs[:30])
