@@ -167,6 +167,22 @@ def test_regression(tmp_path):
     assert charts == ["chart-map", "chart-nodes", "chart-scores", "chart-residuals"]
 
 
+def test_large_values_are_written_without_exponents(tmp_path):
+    data = gm.make_graph_families(30, random_state=0)
+    _, page = page_of(data.graphs, tmp_path, y=1e5 + 1e4 * data.graphs.node_counts)
+    assert not re.search(r"\de\+\d", "".join(page.text))
+
+
+def test_long_names_keep_their_ends():
+    from graphmover.page.charts import _distinct
+
+    names = [f"a class with a name that is long {i}" for i in range(3)] + ["", "short"]
+    short = _distinct(names)
+    assert short[:3] == [f"a class with a nam…ong {i}" for i in range(3)]
+    assert short[3:] == ["(empty)", "short"]
+    assert _distinct(["x" * 40] * 2) == ["x" * 18 + "…xxxxx", "x" * 18 + "…xxxxx (2)"]
+
+
 def test_what_is_missing_is_said(tmp_path):
     graphs = gm.make_graph_families(12, random_state=0).graphs
     for y, words in (

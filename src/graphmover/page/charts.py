@@ -20,6 +20,7 @@ _SHADE = "#1b66a5"
 #: A class name on an axis has at most this many characters, and fewer on two axes of one chart.
 _MOST_CHARACTERS = 24
 _FEWER_CHARACTERS = 16
+_ENDING = 5
 
 #: Names on the lower axis of a confusion matrix stand side by side on a phone up to so many
 #: characters.
@@ -206,9 +207,10 @@ def confusion_chart(target: Target, predicted: NDArray[Any]) -> Any:
 
 def residual_chart(target: Target, predicted: Floats) -> Any:
     """Return predicted against true values, with the diagonal on which they are equal."""
-    from bokeh.models import Slope
-
     figure = _figure(title="Predicted and true values", height=380, tools="pan,wheel_zoom,reset")
+    both = np.concatenate([target.values, predicted])
+    ends = [float(both.min()), float(both.max())]
+    figure.line(ends, ends, line_color="#e0243a", line_dash="dashed")
     figure.scatter(
         target.values.astype(np.float32),
         predicted.astype(np.float32),
@@ -218,8 +220,9 @@ def residual_chart(target: Target, predicted: Floats) -> Any:
         line_color=None,
     )
     figure.toolbar.active_drag = None  # so that a finger scrolls the page
-    figure.add_layout(Slope(gradient=1, y_intercept=0, line_color="#e0243a", line_dash="dashed"))
     figure.xaxis.axis_label, figure.yaxis.axis_label = "target", "predicted"
+    _plain_numbers(figure.xaxis, figure.yaxis)
+    figure.xaxis.ticker.desired_num_ticks = 4  # their numbers are side by side on a phone
     return figure
 
 
@@ -229,6 +232,7 @@ def residual_histogram(errors: Floats) -> Any:
     figure = _figure(title="Residuals: predicted less true", height=230, tools="")
     figure.quad(left=edges[:-1], right=edges[1:], bottom=0, top=counts, color=_CLASSES[0])
     _of_counts(figure)
+    _plain_numbers(figure.xaxis)
     return figure
 
 
@@ -253,6 +257,12 @@ def _of_counts(figure: Any) -> None:
     figure.min_border_left = 56
 
 
+def _plain_numbers(*axes: Any) -> None:
+    """Write a hundred thousand without an exponent."""
+    for axis in axes:
+        axis.formatter.power_limit_high = 7
+
+
 def _whole_numbers() -> Any:
     from bokeh.models import BasicTicker
 
@@ -264,7 +274,8 @@ def _distinct(names: list[str], most: int = _MOST_CHARACTERS) -> list[str]:
     seen: set[str] = set()
     short = []
     for name in names:
-        cut = name if len(name) <= most else name[: most - 1] + "…"
+        # Long names often differ at their ends.
+        cut = name if len(name) <= most else name[: most - 1 - _ENDING] + "…" + name[-_ENDING:]
         unique, copy = cut or "(empty)", 2
         while unique in seen:
             unique, copy = f"{cut} ({copy})", copy + 1
