@@ -81,7 +81,8 @@ def brute_force(graphs, recipe, near, n_neighbors):
     backend = BACKENDS["cpu"]
     prepared = near._library.prepared_for(backend).graphs
     every = distances_between(backend, embed_batch(graphs, recipe), prepared, near.n_samples_fit_)
-    found = nearest_in_rows(every, Limit(n_neighbors), None)
+    limit = Limit(n_neighbors, rounding=near._library.rounding)
+    found = nearest_in_rows(every, limit, None)
     return np.array([one.distances for one in found]), np.array([one.indices for one in found])
 
 

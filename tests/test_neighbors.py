@@ -45,13 +45,28 @@ def fitted_nodes(embedding, graphs):
     return embed_batch(gm.as_graph_batch(graphs), embedding._to_random_graphs.recipe)
 
 
+def in_order(row, rounding=1e-12):
+    """Graphs by distance, ties by index: what follows by no more than rounding is a tie."""
+    ties = []
+    for graph in np.argsort(row, kind="stable").tolist():
+        last = row[ties[-1][-1]] if ties else None
+        if ties and (row[graph] == last or row[graph] - last <= 2e-10 * last + rounding):
+            ties[-1].append(graph)
+        else:
+            ties.append([graph])
+    least = [row[tie[0]] for tie in ties for _ in tie]
+    return np.array(least), np.array([graph for tie in ties for graph in sorted(tie)])
+
+
 def brute_force(distances, n_neighbors, excluded=False):
-    indices = np.broadcast_to(np.arange(distances.shape[1]), distances.shape)
-    order = np.lexsort((indices, distances))
-    if excluded:
-        order = np.array([row[row != i] for i, row in enumerate(order)])
-    order = order[:, :n_neighbors]
-    return np.take_along_axis(distances, order, axis=1), order
+    found = []
+    for itself, row in enumerate(distances):
+        graphs = np.arange(len(row))
+        if excluded:
+            graphs = graphs[graphs != itself]
+        values, order = in_order(row[graphs])
+        found.append((values[:n_neighbors], graphs[order][:n_neighbors]))
+    return tuple(np.array(part) for part in zip(*found, strict=True))
 
 
 def assert_exact(near, queries, n_neighbors):
@@ -90,6 +105,30 @@ def test_equals_brute_force_on_random_graphs(name, bounds, seed, n_neighbors):
     near = gm.NearestGraphs(embedding=EMBEDDINGS[name], random_state=0).fit(graphs)
     with always(bounds=bounds):
         assert_exact(near, random_graphs(rng, 4) + graphs[:2], n_neighbors)
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+@pytest.mark.parametrize("name", ["paper", "depths", "structure", "labels"])
+def test_copies_with_other_numbers_stand_in_the_order_of_their_indices(name, bounds):
+    """They are equally far, although rounding sets their distances apart."""
+    rng = np.random.default_rng(0)
+    graphs = random_graphs(rng, 30, most_nodes=20)
+    copies = []
+    for graph in graphs * 3:
+        places = rng.permutation(graph.n_nodes)
+        labels = graph.node_labels[np.argsort(places)]
+        copies.append(gm.Graph(graph.n_nodes, places[graph.edges], node_labels=labels))
+    near = gm.NearestGraphs(embedding=EMBEDDINGS[name], random_state=0).fit(copies)
+    with always(bounds=bounds):
+        for n_neighbors in (2, 10):
+            distances, indices = near.kneighbors(graphs, n_neighbors)
+            later, step = np.diff(indices, axis=1) > 0, np.diff(distances, axis=1)
+            assert (step >= 0).all() and (later | (step > 1e-9)).all()
+            assert (step == 0).mean() > 0.4  # ties have one distance
+            assert_exact(near, graphs, n_neighbors)
+        _, indices = near.radius_neighbors(graphs, 1e-7)
+        for number, found in enumerate(indices):
+            assert (np.diff(found) > 0).all() and {number, number + 30} <= set(found.tolist())
 
 
 def test_sizes_decide_whether_all_pairs_are_solved():
@@ -160,7 +199,7 @@ def check_radius(name):
     distances, indices = near.radius_neighbors(graphs[:9], radius)
     for row, found, where in zip(everything, distances, indices, strict=True):
         inside = np.flatnonzero(row <= radius)
-        np.testing.assert_array_equal(where, inside[np.argsort(row[inside], kind="stable")])
+        np.testing.assert_array_equal(where, inside[in_order(row[inside])[1]])
         np.testing.assert_allclose(found, row[where], rtol=1e-9)
     graph = near.radius_neighbors_graph(graphs[:9], radius, mode="distance")
     np.testing.assert_array_equal(graph.indptr, np.cumsum([0, *map(len, indices)]))
@@ -185,6 +224,26 @@ def check_empty_graphs():
         assert np.isinf(distances[0, -2:]).all() and np.isfinite(distances[0, :-2]).all()
         assert np.isinf(distances[1]).all() and indices[1].tolist() == list(range(22))
         assert np.isinf(near.kneighbors(n_neighbors=21)[0][0]).all()
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+@pytest.mark.parametrize("name", ["default", "paper", "depths", "labels"])
+def test_labels_that_no_graph_has_are_told(name, bounds):
+    """Numbers are not the strings that the model was fitted with: all graphs are equally far."""
+    graphs = random_graphs(np.random.default_rng(0), 40)
+    named = [
+        gm.Graph(g.n_nodes, g.edges, node_labels=[f"l{label}" for label in g.node_labels])
+        for g in graphs
+    ]
+    near = gm.NearestGraphs(3, embedding=EMBEDDINGS[name], random_state=0).fit(named)
+    near.add([gm.Graph(1, [], node_labels=["new"])])
+    with always(bounds=bounds):
+        near.kneighbors(named[:9])  # no warning
+        near.kneighbors([gm.Graph(2, [(0, 1)], node_labels=["new", "newer"])])
+        near.radius_neighbors(named[:9], 0.1)
+        words = "3 of 5 graphs have no node label in common with the graphs that are searched"
+        with pytest.warns(UserWarning, match=words):
+            near.kneighbors(named[:2] + graphs[:3])
 
 
 def test_added_graphs_are_found_as_if_they_had_been_there():

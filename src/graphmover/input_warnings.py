@@ -141,11 +141,27 @@ class UnknownLabels:
     """Counts graphs none of whose labels the model knows, over any number of batches.
 
     They are equally far from all random graphs, which their rows show.
+
+    Parameters
+    ----------
+    uses_node_labels : bool
+    wl_iterations : int
+        Of which labels come: refined labels are often unknown.
+    among : str
+        What the labels are looked for in.
     """
 
-    def __init__(self, *, uses_node_labels: bool, wl_iterations: int) -> None:
+    def __init__(
+        self, *, uses_node_labels: bool, wl_iterations: int, among: str = "any random graph"
+    ) -> None:
         self._uses_node_labels, self._wl_iterations = uses_node_labels, wl_iterations
+        self._among = among
         self.n_graphs = self.n_unknown = 0
+
+    def count(self, n_graphs: int, n_unknown: int) -> None:
+        """Take note of graphs that were looked at elsewhere."""
+        self.n_graphs += n_graphs
+        self.n_unknown += n_unknown if self._uses_node_labels else 0
 
     def add(self, rows: Floats) -> None:
         """Look at rows of distances or features."""
@@ -163,7 +179,7 @@ class UnknownLabels:
         if not n_unknown or (self._wl_iterations and not 10 <= n_graphs == n_unknown):
             return
         warn(
-            f"{n_unknown} of {n_graphs} graphs have no node label in common with any random graph: "
+            f"{n_unknown} of {n_graphs} graphs have no node label in common with {self._among}: "
             f"their labels tell nothing about them. Are these of the kind that the model was "
             f"fitted with, numbers or strings?"
         )

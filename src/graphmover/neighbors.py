@@ -18,7 +18,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import warn_about_empty_graphs
+from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
@@ -243,7 +243,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         distances : ndarray of shape (len(X), n_neighbors), if ``return_distance``
             Increasing. A graph without nodes is infinitely far from every graph.
         indices : ndarray of shape (len(X), n_neighbors)
-            Of equally near graphs, the one with the smaller index comes first.
+            Of equally near graphs, the one with the smaller index comes first. Distances that
+            only rounding sets apart are equal (docs/search.md).
         """
         check_is_fitted(self)
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -315,14 +316,28 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         return aligned(self.embedding_._to_random_graphs, graph, nodes, other, name)
 
     def _kneighbors(
-        self, queries: GraphBatch | None, wanted: int, progress: Progress = None
+        self,
+        queries: GraphBatch | None,
+        wanted: int,
+        progress: Progress = None,
+        unknown: UnknownLabels | None = None,
     ) -> tuple[Floats, Ints]:
-        found = self._found(queries, Limit(wanted), progress)
+        found = self._found(queries, Limit(wanted), progress, unknown)
         shape = (len(found), wanted)
         distances = np.array([one.distances for one in found], np.float64).reshape(shape)
         return distances, np.array([one.indices for one in found], np.int64).reshape(shape)
 
-    def _found(self, X: Any, limit: Limit, progress: Progress = None) -> list[Neighbors]:
+    def _unknown_labels(self) -> UnknownLabels:
+        return self._library.unknown_labels()
+
+    def _found(
+        self,
+        X: Any,
+        limit: Limit,
+        progress: Progress = None,
+        unknown: UnknownLabels | None = None,
+    ) -> list[Neighbors]:
+        """Search; without a count of their own, warn of graphs with unknown labels."""
         if self.verbose and progress is None:
             progress = "searching"
         settings: dict[str, Any] = {
@@ -333,7 +348,12 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         if X is None:
             found, solved = neighbors_within(self._library, limit, **settings)
         else:
-            found, solved = neighbors_of_graphs(self._library, X, limit, **settings)
+            counted = self._unknown_labels() if unknown is None else unknown
+            found, solved = neighbors_of_graphs(
+                self._library, X, limit, **settings, unknown=counted
+            )
+            if unknown is None:
+                counted.warn()
         self._counts.solved = solved
         self._counts.pairs = len(found) * (self.n_samples_fit_ - (X is None))
         return found

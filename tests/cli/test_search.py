@@ -112,6 +112,18 @@ def test_errors_are_one_line_and_leave_nothing(folder, monkeypatch, caplog, code
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def test_unknown_labels_are_counted_over_all_batches(tmp_path):
+    for name, labels in (("strings", ["a", "b", "a"]), ("numbers", [0, 1, 0])):
+        graphs = [gm.Graph(3, [(0, 1), (1, 2)][:n], node_labels=labels) for n in (1, 2) * 3]
+        gm.write_graphs(graphs, tmp_path / f"{name}.jsonl")
+    run("index", "strings.jsonl", "-o", "x.index", cwd=tmp_path)
+    command = ["search", "x.index", "numbers.jsonl", "-k", "2", "--batch-size", "2"]
+    answer = run(*command, "-o", "hits.csv", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stderr.count("no node label in common") == 1
+    assert "6 of 6 graphs have no node label in common with the graphs" in answer.stderr
+
+
 def test_a_killed_search_goes_on(tmp_path):
     graphs = gm.make_graph_families(160, random_state=0, min_nodes=10, max_nodes=14)
     gm.write_graphs(graphs, tmp_path / "x.jsonl")

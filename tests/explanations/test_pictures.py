@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 
 import graphmover as gm
 from graphmover.drawing.layout import node_positions
-from graphmover.drawing.molecules import molecule_of_graph
+from graphmover.drawing.molecules import are_molecules, molecule_of_graph
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("igraph")
@@ -74,6 +74,25 @@ def test_molecules_are_recognised():
         assert molecule_of_graph(graph) is None
     with pytest.raises(ValueError, match="the graph is not a molecule"):
         molecule_of_graph(codes, True)
+
+
+def test_aromatic_carbons_may_have_a_double_bond():
+    pytest.importorskip("rdkit")
+    for smiles in ("CN1C=NC2=C1C(=O)N(C(=O)N2C)C", "O=c1cc[nH]c(=O)[nH]1", "c1cc2cccc3cccc1c23"):
+        (graph,) = gm.as_graph_batch([smiles])
+        assert molecule_of_graph(graph) is not None, smiles
+
+
+def test_molecules_without_carbon_are_drawn_beside_others():
+    pytest.importorskip("rdkit")
+    graphs = gm.as_graph_batch(["CCO ethanol", "O water", "[Na+].[Cl-] salt", "CC ethane"])
+    assert are_molecules(graphs) == [True] * 4
+    assert are_molecules([graphs[1]]) == [False]
+    assert are_molecules(graphs, False) == [False] * 4
+    codes = gm.Graph(3, [(0, 1), (1, 2)], node_labels=[0, 1, 2], edge_labels=[0, 1])
+    assert are_molecules([graphs[0], codes]) == [True, False]
+    figure = gm.explain(graphs[0], graphs[1], gm.GraphVectorizer(4, random_state=0).fit(graphs))
+    assert all(len(axes.images) == 1 for axes in figure.plot().axes)
 
 
 def test_molecules_are_drawn_by_rdkit(tmp_path):

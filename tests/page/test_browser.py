@@ -187,6 +187,21 @@ def test_keys_alone_suffice(browser, families):
         opened.assert_content()
 
 
+def test_a_phone_shows_map_and_panel_at_once(browser, families):
+    _, path = families
+    with Opened(browser, path, viewport=PHONE) as opened:
+        page = opened.page
+        box = page.locator("#chart-map").bounding_box()
+        assert box["height"] <= box["width"]
+        page.evaluate("document.getElementById('map').scrollIntoView()")
+        page.wait_for_timeout(300)  # the chart is laid out anew
+        page.mouse.click(*opened.point_on_screen(17))
+        page.wait_for_function("document.querySelector('#graph .name').textContent === 'family-17'")
+        assert page.locator("#graph .pair svg").nth(1).bounding_box()["y"] < PHONE["height"] - 100
+        assert page.evaluate("scrollX") == 0
+        opened.assert_content()
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_readable_on_any_screen(browser, families, viewport, scheme):
@@ -226,6 +241,11 @@ def test_nothing_hostile_runs(browser, tmp_path):
         assert page.evaluate("window.pwned") is None
         assert page.locator("h1").inner_text() == HOSTILE[1]
         assert page.locator("main img, main iframe, #hover img").count() == 0
+        node = page.locator("#graph .pair svg").nth(0).locator("circle").nth(0)
+        tip = node.locator("title").text_content()  # as much of the label as the page keeps
+        assert tip in {text[:12] for text in HOSTILE}
+        short = page.locator("#graph .pair svg").nth(0).locator("text").all_text_contents()
+        assert all(len(text) <= 4 for text in short)
         legend = page.locator("#legend li").all_inner_texts()
         assert sorted(legend) == sorted(HOSTILE[:3])
         opened.assert_content()

@@ -167,6 +167,22 @@ def test_regression(tmp_path):
     assert charts == ["chart-map", "chart-nodes", "chart-scores", "chart-residuals"]
 
 
+def test_large_values_are_written_without_exponents(tmp_path):
+    data = gm.make_graph_families(30, random_state=0)
+    _, page = page_of(data.graphs, tmp_path, y=1e5 + 1e4 * data.graphs.node_counts)
+    assert not re.search(r"\de\+\d", "".join(page.text))
+
+
+def test_long_names_keep_their_ends():
+    from graphmover.page.charts import _distinct
+
+    names = [f"a class with a name that is long {i}" for i in range(3)] + ["", "short"]
+    short = _distinct(names)
+    assert short[:3] == [f"a class with a nam…ong {i}" for i in range(3)]
+    assert short[3:] == ["(empty)", "short"]
+    assert _distinct(["x" * 40] * 2) == ["x" * 18 + "…xxxxx", "x" * 18 + "…xxxxx (2)"]
+
+
 def test_what_is_missing_is_said(tmp_path):
     graphs = gm.make_graph_families(12, random_state=0).graphs
     for y, words in (
@@ -189,6 +205,7 @@ def test_odd_collections(tmp_path):
     edge = gm.Graph(2, [(0, 1)])
     for graphs in ([lonely], [edge, edge], [edge, empty, large, lonely]):
         _, page = page_of(graphs, tmp_path, overwrite=True)
+        assert ("1 graph" if len(graphs) == 1 else f"{len(graphs)} graphs") in page.text
         arrays, meta = arrays_in(page), page.json("meta")
         assert meta["n_graphs"] == len(graphs)
         sizes = [graph.n_nodes for graph in graphs]
@@ -196,6 +213,27 @@ def test_odd_collections(tmp_path):
         assert np.diff(arrays["node_offsets"]).tolist() == drawn
         neighbours = arrays["neighbours"].reshape(len(graphs), -1)
         assert ((neighbours >= 0).sum(axis=1) <= len(graphs) - 1).all()
+
+
+@pytest.mark.filterwarnings("error:The number of unique classes")
+def test_names_of_classes_fit_below_a_confusion_matrix(tmp_path):
+    graphs = gm.make_graph_families(24, random_state=0).graphs
+    for names, slanted in (
+        ([1, 2, 3, 4, 5, 6], False),
+        (["inactive", "active"], False),
+        (["carcinogenic", "not carcinogenic", "not known"], True),
+        (list(range(12)), True),
+    ):
+        y = (names * 12)[:24]
+        _, page = page_of(graphs, tmp_path, y=y, overwrite=True)
+        (chart,) = [text for a, text in page.scripts if a.get("data-chart") == "chart-scores"]
+        assert ('"major_label_orientation": 0.8' in chart) == slanted, names
+
+
+def test_molecules_are_all_drawn_alike(tmp_path):
+    pytest.importorskip("rdkit")
+    _, page = page_of(["CCO", "O", "c1ccccc1", "CC"], tmp_path, n_folds=0)
+    assert page.json("meta")["label_names"] == ["", "C", "O"]  # no atomic numbers
 
 
 def test_rare_classes(tmp_path):

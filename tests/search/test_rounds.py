@@ -64,6 +64,21 @@ def test_rounds_find_the_nearest_of_all(seed, n_graphs, n_values, limit, has_exc
     assert_same(rounds.nearest_by_distances(np, distances, limit, excluded), expected)
 
 
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), limit=st.sampled_from([Limit(1), Limit(5), Limit(None, 0.51)]))
+def test_ties_to_rounding_are_broken_by_index(seed, limit):
+    rng = np.random.default_rng(seed)
+    distances, bounds = table(rng, 5, 300, 40, 0.1)
+    noisy = distances + 1e-14 * rng.random(distances.shape)
+    found, _ = rounds.nearest_by_bounds(
+        np, bounds, limit._replace(rounding=1e-12), None, lambda x, y: noisy[x, y]
+    )
+    for one, (values, indices) in zip(found, nearest(distances, limit, None), strict=True):
+        np.testing.assert_array_equal(one.indices, indices)
+        np.testing.assert_allclose(one.distances, values, atol=1e-13)
+        assert len(np.unique(one.distances)) == len(np.unique(values))
+
+
 def test_good_bounds_spare_most_pairs():
     rng = np.random.default_rng(0)
     distances = rng.random((20, 40_000))

@@ -85,10 +85,11 @@ def search(
             param_hint="-k",
         )
     n_solved = n_pairs = n_empty = 0
+    unknown = near._unknown_labels()
 
     def rows_of(batch: Any, first: int, bar: Any) -> Any:
         nonlocal n_solved, n_pairs, n_empty
-        distances, indices = near._kneighbors(batch, wanted, bar)
+        distances, indices = near._kneighbors(batch, wanted, bar, unknown)
         n_solved, n_pairs = n_solved + near.n_solved_, n_pairs + near.n_pairs_
         n_empty += int((batch.node_counts == 0).sum())
         return as_row(distances, indices)
@@ -115,6 +116,7 @@ def search(
             logger.info("run the same command again to resume")
         raise
     warn_about_zero_rows(n_empty)
+    unknown.warn()
     where = output if is_file else "standard output"
     share = 100 * n_solved / n_pairs if n_pairs else 0.0
     logger.info(

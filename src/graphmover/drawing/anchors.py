@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.drawing.figures import Colour, draw_graph, new_figure
+from graphmover.drawing.molecules import are_molecules
 from graphmover.graphs.graph import Graph
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def draw_anchors(
     places = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for axes in places:
         axes.set_axis_off()
-    for axes, (graph, nodes, name) in zip(places, anchors, strict=False):
+    are_drawn = are_molecules((graph for graph, _, _ in anchors), molecules)
+    for axes, (graph, nodes, name), is_one in zip(places, anchors, are_drawn, strict=False):
         marked = set(nodes.tolist())
         pies = [[(_DRAWN, 1.0)] if node in marked else [] for node in range(graph.n_nodes)]
-        draw_graph(axes, graph, pies, title=name, molecules=molecules)
+        draw_graph(axes, graph, pies, title=name, molecules=is_one)
     return figure

@@ -7,6 +7,7 @@ not kept, and not drawn.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -67,6 +68,19 @@ def molecule_of_graph(graph: Graph, wanted: bool | None = None) -> Any:
     finished.UpdatePropertyCache(strict=False)
     Chem.FastFindRings(finished)
     return finished
+
+
+def are_molecules(graphs: Iterable[Graph], wanted: bool | None = None) -> list[bool]:
+    """Return which graphs are drawn as molecules.
+
+    With ``wanted=None``, and if at least half of them look like molecules, so are the others that
+    can be: water has no carbon.
+    """
+    every = list(graphs)
+    found = [molecule_of_graph(graph, wanted) is not None for graph in every]
+    if wanted is None and any(found) and 2 * sum(found) >= len(every):
+        found = [known or _can_be_one(graph) for known, graph in zip(found, every, strict=True)]
+    return found
 
 
 def atom_positions(molecule: Any) -> NDArray[np.float64]:
@@ -135,8 +149,15 @@ def _is_plausible(graph: Graph, atoms: list[int], orders: list[int]) -> bool:
     """Tell atoms from other integers: carbon is common, and has no more than four bonds."""
     carbon = np.array(atoms) == _CARBON
     valences = np.zeros(len(atoms))
-    strength = np.array([1.5 if order == _AROMATIC else order for order in orders])
+    # An aromatic bond counts 1: a ring of caffeine has a carbon with two of them and a double bond.
+    strength = np.array([1 if order == _AROMATIC else order for order in orders])
     for end in graph.edges.T:
         np.add.at(valences, end, strength)
-    # Two rings share an atom with three aromatic bonds, which count 4.5 here.
-    return bool(carbon.mean() >= _LEAST_CARBON and (valences[carbon] <= 4.5).all())
+    return bool(carbon.mean() >= _LEAST_CARBON and (valences[carbon] <= 4).all())
+
+
+def _can_be_one(graph: Graph) -> bool:
+    from rdkit import Chem
+
+    is_one = _atomic_numbers(graph, Chem) is not None and _orders(graph) is not None
+    return is_one and graph.n_nodes > 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphmover.drawing.figures import GREY, Colour, colours_around, draw_graph, new_figure
 from graphmover.drawing.layout import Floats, node_positions
+from graphmover.drawing.molecules import are_molecules
 from graphmover.graphs.graph import Graph
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def draw_pair(
 ) -> Figure:
     """Draw two graphs; ``flows`` are a node of the first, one of the second, and mass."""
     a, b = graphs
-    colours = colours_around(node_positions(a, molecules=molecules))
+    are_drawn = are_molecules(graphs, molecules)
+    colours = colours_around(node_positions(a, molecules=are_drawn[0]))
     of_a: list[dict[Colour, float]] = [{} for _ in range(a.n_nodes)]
     of_b: list[dict[Colour, float]] = [{} for _ in range(b.n_nodes)]
     for i, j, mass in flows:
@@ -36,9 +38,9 @@ def draw_pair(
                 pie[GREY] = mass
     figure = new_figure(9.0, 4.8)
     figure.suptitle(title, fontsize=11)
-    for axes, graph, pies, name in zip(
-        figure.subplots(1, 2), graphs, (of_a, of_b), titles, strict=True
+    for axes, graph, pies, name, is_one in zip(
+        figure.subplots(1, 2), graphs, (of_a, of_b), titles, are_drawn, strict=True
     ):
         slices_of = [list(pie.items()) for pie in pies]
-        draw_graph(axes, graph, slices_of, title=name, molecules=molecules)
+        draw_graph(axes, graph, slices_of, title=name, molecules=is_one)
     return figure

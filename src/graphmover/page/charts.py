@@ -17,13 +17,28 @@ _CLASSES = ["#2f86c9", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#
 #: The shade of a confusion matrix: dark enough for white text.
 _SHADE = "#1b66a5"
 
-#: A class name on an axis has at most this many characters.
+#: A class name on an axis has at most this many characters, and fewer on two axes of one chart.
 _MOST_CHARACTERS = 24
+_FEWER_CHARACTERS = 16
+_ENDING = 5
+
+#: Names on the lower axis of a confusion matrix stand side by side on a phone up to so many
+#: characters.
+_SIDE_BY_SIDE = 40
+
+#: Cells of a confusion matrix with a larger share are dark enough for white text.
+_DARK_SHARE = 0.8
+
+#: The outline of points whose colours go from dark to light: visible on both.
+_OUTLINE = "#808890"
 
 #: The sizes of graphs are shown in about this many equal intervals, unless the largest is this many
 #: times the median.
 _INTERVALS = 24
 _MOST_MEDIANS = 12
+
+#: Fewer points than these hardly hide each other.
+_FEW_POINTS = 1_000
 
 #: More classes make no readable confusion matrix or legend.
 MOST_CLASSES = 30
@@ -57,7 +72,7 @@ def colours_of(target: Target | None) -> tuple[list[str], NDArray[Any] | None]:
             places = np.linspace(12, 243, n_classes).astype(int)
             palette = [Turbo256[place] for place in places]
         return palette, target.values
-    palette = list(Viridis256[20:250])
+    palette = list(Viridis256[40:245])
     low, high = float(target.values.min()), float(target.values.max())
     shares = (target.values - low) / (high - low or 1.0)
     return palette, np.rint(shares * (len(palette) - 1)).astype(np.int64)
@@ -77,23 +92,28 @@ def map_chart(places: Floats, target: Target | None) -> Any:
         columns["colour"] = codes.astype(np.float32)
         colour = linear_cmap("colour", palette, -0.5, len(palette) - 0.5)
     source = ColumnDataSource(columns, name="map-source")
-    figure = _figure(height=520, tools="pan,wheel_zoom,box_zoom,reset,save")
+    figure = _figure(name="map", height=520, tools="pan,wheel_zoom,box_zoom,reset,save")
+    size = float(np.clip(160 / np.sqrt(len(places)), 4, 10))
+    is_ramp = target is not None and not len(target.classes)
     points = figure.scatter(
         "x",
         "y",
         source=source,
-        size=float(np.clip(160 / np.sqrt(len(places)), 4, 10)),
+        size=size,
         color=colour,
         alpha=0.85,
-        line_color=None,
+        line_color=_OUTLINE if is_ramp else None,
+        line_width=0.1 * size,
         nonselection_alpha=0.7,
         nonselection_color=colour,
-        nonselection_line_color=None,
+        nonselection_line_color=_OUTLINE if is_ramp else None,
         selection_color=colour,
         selection_line_color="#e0243a",
         selection_line_width=3,
         selection_alpha=1.0,
     )
+    chosen: Any = points.selection_glyph
+    chosen.size = max(9.0, size)
     figure.add_tools(HoverTool(renderers=[points], tooltips=None), TapTool(renderers=[points]))
     figure.toolbar.active_scroll = figure.select_one({"type": _wheel_zoom()})
     figure.axis.visible = False
@@ -116,12 +136,12 @@ def bars(title: str, names: list[str], values: list[int]) -> Any:
         figure = _figure(title=title, height=height, y_range=names[::-1], tools="")
         figure.hbar(y=names, right=values, height=0.75, color=_CLASSES[0])
         figure.x_range.start = 0
+        figure.xaxis.ticker = _whole_numbers()
         figure.ygrid.visible = False
     else:
         figure = _figure(title=title, height=230, x_range=names, tools="")
         figure.vbar(x=names, top=values, width=0.8, color=_CLASSES[0])
-        figure.y_range.start = 0
-        figure.xgrid.visible = False
+        _of_counts(figure)
     return figure
 
 
@@ -142,8 +162,8 @@ def sizes_chart(node_counts: NDArray[np.int64], ranges: dict[str, int]) -> Any:
     figure = _figure(title=title, height=230, tools="")
     middles = starts + (width - 1) / 2
     figure.vbar(x=middles, top=counts, width=0.9 * width, color=_CLASSES[0])
-    figure.y_range.start = 0
-    figure.xgrid.visible = False
+    figure.xaxis.ticker = _whole_numbers()
+    _of_counts(figure)
     return figure
 
 
@@ -152,27 +172,30 @@ def confusion_chart(target: Target, predicted: NDArray[Any]) -> Any:
     n_classes = len(target.classes)
     counts = np.zeros((n_classes, n_classes), np.int64)
     np.add.at(counts, (target.values, predicted), 1)
-    names = _distinct([str(name) for name in target.classes.tolist()])
+    names = _distinct([str(name) for name in target.classes.tolist()], _FEWER_CHARACTERS)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows, columns = np.indices(counts.shape).reshape(2, -1)
+    longest = max(map(len, names))
+    is_wide = n_classes * (2 + longest) > _SIDE_BY_SIDE
     figure = _figure(
-        title="Confusion matrix, shaded by share",
-        height=max(240, 34 * n_classes + 110),
+        title="Confusion matrix",
+        height=max(240, 34 * n_classes + 110) + (5 * longest if is_wide else 0),
         x_range=names,
         y_range=names[::-1],
         tools="",
     )
     figure.xaxis.axis_label, figure.yaxis.axis_label = "predicted", "target"
-    figure.xaxis.major_label_orientation = 0.8 if n_classes > 4 else "horizontal"
+    figure.xaxis.major_label_orientation = 0.8 if is_wide else "horizontal"
     figure.grid.visible = False
     places = {"x": [names[c] for c in columns], "y": [names[r] for r in rows]}
     flat = shares[rows, columns]
     figure.rect(**places, width=0.97, height=0.95, color=_SHADE, alpha=0.06 + 0.9 * flat)
-    for is_dark, colour in ((flat > 0.5, "#ffffff"), (flat <= 0.5, _CLASSES[0])):
+    is_dark = flat > _DARK_SHARE
+    for chosen, colour in ((is_dark, "#ffffff"), (~is_dark, _CLASSES[0])):
         drawn = figure.text(
-            x=[names[c] for c in columns[is_dark]],
-            y=[names[r] for r in rows[is_dark]],
-            text=[f"{count:,}" if count else "" for count in counts[rows, columns][is_dark]],
+            x=[names[c] for c in columns[chosen]],
+            y=[names[r] for r in rows[chosen]],
+            text=[f"{count:,}" if count else "" for count in counts[rows, columns][chosen]],
             text_align="center",
             text_baseline="middle",
             text_font_size="12px",
@@ -184,19 +207,22 @@ def confusion_chart(target: Target, predicted: NDArray[Any]) -> Any:
 
 def residual_chart(target: Target, predicted: Floats) -> Any:
     """Return predicted against true values, with the diagonal on which they are equal."""
-    from bokeh.models import Slope
-
     figure = _figure(title="Predicted and true values", height=380, tools="pan,wheel_zoom,reset")
+    both = np.concatenate([target.values, predicted])
+    ends = [float(both.min()), float(both.max())]
+    figure.line(ends, ends, line_color="#e0243a", line_dash="dashed")
     figure.scatter(
         target.values.astype(np.float32),
         predicted.astype(np.float32),
-        size=5,
+        size=6,
         color=_CLASSES[0],
-        alpha=0.5,
+        alpha=0.85 if len(predicted) < _FEW_POINTS else 0.5,
         line_color=None,
     )
-    figure.add_layout(Slope(gradient=1, y_intercept=0, line_color="#e0243a", line_dash="dashed"))
+    figure.toolbar.active_drag = None  # so that a finger scrolls the page
     figure.xaxis.axis_label, figure.yaxis.axis_label = "target", "predicted"
+    _plain_numbers(figure.xaxis, figure.yaxis)
+    figure.xaxis.ticker.desired_num_ticks = 4  # their numbers are side by side on a phone
     return figure
 
 
@@ -205,7 +231,8 @@ def residual_histogram(errors: Floats) -> Any:
     counts, edges = np.histogram(errors, bins="auto" if len(errors) < 1000 else 40)
     figure = _figure(title="Residuals: predicted less true", height=230, tools="")
     figure.quad(left=edges[:-1], right=edges[1:], bottom=0, top=counts, color=_CLASSES[0])
-    figure.y_range.start = 0
+    _of_counts(figure)
+    _plain_numbers(figure.xaxis)
     return figure
 
 
@@ -222,12 +249,33 @@ def _figure(**options: Any) -> Any:
     return made
 
 
-def _distinct(names: list[str]) -> list[str]:
+def _of_counts(figure: Any) -> None:
+    """Count upwards from 0 in whole numbers; charts below each other begin at the same place."""
+    figure.y_range.start = 0
+    figure.yaxis.ticker = _whole_numbers()
+    figure.xgrid.visible = False
+    figure.min_border_left = 56
+
+
+def _plain_numbers(*axes: Any) -> None:
+    """Write a hundred thousand without an exponent."""
+    for axis in axes:
+        axis.formatter.power_limit_high = 7
+
+
+def _whole_numbers() -> Any:
+    from bokeh.models import BasicTicker
+
+    return BasicTicker(min_interval=1, num_minor_ticks=0)
+
+
+def _distinct(names: list[str], most: int = _MOST_CHARACTERS) -> list[str]:
     """Return short names of which no two are the same, and none is empty."""
     seen: set[str] = set()
     short = []
     for name in names:
-        cut = name if len(name) <= _MOST_CHARACTERS else name[: _MOST_CHARACTERS - 1] + "…"
+        # Long names often differ at their ends.
+        cut = name if len(name) <= most else name[: most - 1 - _ENDING] + "…" + name[-_ENDING:]
         unique, copy = cut or "(empty)", 2
         while unique in seen:
             unique, copy = f"{cut} ({copy})", copy + 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphmover._utils.progress import Bar
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.drawing.layout import node_positions
-from graphmover.drawing.molecules import molecule_of_graph
+from graphmover.drawing.molecules import are_molecules, molecule_of_graph
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.graph import Graph
 from graphmover.page.packed import smallest_unsigned
@@ -63,10 +63,12 @@ def drawings_of(batch: GraphBatch, bar: Bar) -> Drawings:
     names: dict[str, int] = {}
     parts: list[tuple[Any, ...]] = []
     counts = np.zeros((2, len(batch)), np.int64)
-    for index in np.flatnonzero(chosen).tolist():
+    places = np.flatnonzero(chosen).tolist()
+    are_drawn = are_molecules(batch[index] for index in places)
+    for index, is_one in zip(places, are_drawn, strict=True):
         graph = batch[index]
-        molecule = molecule_of_graph(graph)
-        positions = node_positions(graph, molecules=None if molecule is not None else False)
+        molecule = molecule_of_graph(graph, is_one)
+        positions = node_positions(graph, molecules=is_one)
         codes = _codes(_texts(graph, molecule), names)
         parts.append((positions, codes, graph.edges, _orders(graph, molecule)))
         counts[:, index] = graph.n_nodes, graph.n_edges

@@ -7,6 +7,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const GREY = "var(--grey)";
   const NO_MATCH = 255;
+  const MOST_LETTERS = 4;  // of a label in a node; all of it is its tooltip
 
   function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
@@ -63,7 +64,7 @@
     const order = [...Array(n).keys()].sort((i, j) => angle(i) - angle(j));
     const colours = new Array(n);
     order.forEach((node, rank) => {
-      colours[node] = `hsl(${(360 * rank) / n} 72% ${rank % 2 ? 56 : 72}%)`;
+      colours[node] = `hsl(${(360 * rank) / n} 75% ${rank % 2 ? 62 : 76}%)`;
     });
     return colours;
   }
@@ -105,11 +106,15 @@
     for (let i = 0; i < graph.n; i++) {
       const fill = colours ? colours[i] : labelColour(graph.labels[i]);
       const at = { cx: xy[2 * i], cy: 255 - xy[2 * i + 1], r: radius };
-      shape(svg, "circle", { class: "node", ...at, "stroke-width": radius / 9 }).style.fill = fill;
+      const circle = shape(svg, "circle", { class: "node", ...at, "stroke-width": radius / 9 });
+      circle.style.fill = fill;
       const text = meta.label_names[graph.labels[i]];
+      if (text) shape(circle, "title", {}, text);
       if (text && radius > 5) {
-        const size = Math.min(radius * 1.15, (radius * 2.6) / text.length);
-        shape(svg, "text", { x: at.cx, y: at.cy, "font-size": size }, text);
+        const letters = [...text];
+        const short = letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : text;
+        const size = Math.min(radius * 1.15, (radius * 2.6) / [...short].length);
+        shape(svg, "text", { x: at.cx, y: at.cy, "font-size": size }, short);
       }
     }
     return svg;
@@ -118,7 +123,8 @@
   /* Words */
 
   const nameOf = (index) => (meta.ids && meta.ids[index] !== null ? String(meta.ids[index]) : `graph ${index}`);
-  const number = (value) => Number(value.toPrecision(4)).toString();
+  const number = (value, digits = 4) => Number(value.toPrecision(digits)).toString();
+  const ofTarget = (value) => number(value, 6);  // as many as single precision holds
   function targetText(index) {
     if (!meta.target) return "";
     if (meta.target.classes) {
@@ -126,7 +132,7 @@
       const predicted = data.predicted ? meta.target.classes[data.predicted[index]] : null;
       return `${own}` + (predicted === null ? "" : `, predicted ${predicted}`);
     }
-    return number(data.target[index]) + (data.predicted ? `, predicted ${number(data.predicted[index])}` : "");
+    return ofTarget(data.target[index]) + (data.predicted ? `, predicted ${number(data.predicted[index])}` : "");
   }
   function facts(index) {
     const sizes = `${data.sizes[2 * index]} nodes, ${data.sizes[2 * index + 1]} edges`;
@@ -154,7 +160,8 @@
       const other = data.neighbours[index * k + place];
       if (other < 0) continue;
       const distance = data.distances[index * k + place];
-      const button = make("button", { type: "button", "aria-pressed": "false" },
+      const button = make("button",
+        { type: "button", "aria-pressed": "false", "aria-label": `${nameOf(other)}, distance ${number(distance)}` },
         draw(other, null, nameOf(other)), make("span", {}, nameOf(other)), make("span", {}, number(distance)));
       button.addEventListener("click", () => {
         buttons.forEach((b) => b.setAttribute("aria-pressed", String(b === button)));
@@ -174,7 +181,7 @@
   function align(index, place, other, pair, words) {
     const at = index * meta.n_neighbors + place;
     const matches = data.matches.subarray(data.match_offsets[at], data.match_offsets[at + 1]);
-    const open = make("button", { type: "button" }, `Go to ${nameOf(other)}`);
+    const open = make("button", { type: "button", class: "go" }, `Go to ${nameOf(other)}`);
     open.addEventListener("click", () => { show(other); byId("which").focus(); });
     words.replaceChildren();
     if (!matches.length) {
@@ -194,6 +201,7 @@
 
   /* Charts */
 
+  const MAP_HEIGHT = 520;
   let mapSource = null;
   async function charts() {
     for (const script of document.querySelectorAll("script[data-chart]")) {
@@ -201,10 +209,13 @@
       await Bokeh.embed.embed_item(item, script.dataset.chart);
     }
     colour();
+    let map = null;
     for (const doc of Bokeh.documents) {
-      const found = doc.get_model_by_name("map-source");
-      if (found) mapSource = found;
+      map = doc.get_model_by_name("map") || map;
+      mapSource = doc.get_model_by_name("map-source") || mapSource;
     }
+    fit(map);
+    addEventListener("resize", () => fit(map));
     if (!mapSource) return;
     mapSource.selected.properties.indices.change.connect(() => {
       const [index] = mapSource.selected.indices;
@@ -226,6 +237,13 @@
       box.style.top = `${Math.max(4, Math.min(event.clientY + 12, innerHeight - 270))}px`;
     });
     place.addEventListener("pointerleave", () => { box.hidden = true; delete box.dataset.index; });
+  }
+
+  /* About a square on a phone, so that the panel below is in view. */
+  function fit(map) {
+    if (!map) return;
+    const height = Math.min(MAP_HEIGHT, Math.max(300, byId("chart-map").clientWidth));
+    if (map.height !== height) map.height = height;
   }
 
   /* Charts are drawn on canvases, which know no style sheets. */
@@ -262,7 +280,7 @@
         const open = make("button", { type: "button" }, nameOf(anchor.graph));
         open.addEventListener("click", () => { show(anchor.graph); byId("map").scrollIntoView(); });
         list.append(make("figure", {}, draw(anchor.graph, colours, nameOf(anchor.graph)),
-          make("figcaption", {}, open, make("br"), `${anchor.importance > 0 ? "+" : ""}${number(anchor.importance)}, ${anchor.column}`)));
+          make("figcaption", {}, open, make("br"), `${anchor.importance > 0 ? "+" : ""}${number(anchor.importance, 3)}, ${anchor.column}`)));
       }
       box.append(make("h3", {}, group.title), list);
     }
@@ -307,7 +325,7 @@
   } else if (list && meta.target) {
     const ramp = make("span", { class: "ramp" });
     ramp.style.background = `linear-gradient(90deg, ${meta.target.colours.join(", ")})`;
-    list.append(make("li", {}, number(meta.target.least), ramp, number(meta.target.most)));
+    list.append(make("li", {}, ofTarget(meta.target.least), ramp, ofTarget(meta.target.most)));
   }
   anchors();
   await charts();

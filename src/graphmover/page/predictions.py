@@ -50,6 +50,7 @@ def fitted(model: Any, vectors: Floats, target: NDArray[Any]) -> Any:
     one_thread = single_threaded_blas() if vectors.size < _WORTH_THREADS else nullcontext()
     with one_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # the page shows it
         return model.fit(vectors, target)
 
 
@@ -98,10 +99,15 @@ def _in_words(target: Target, predicted: NDArray[Any], of_folds: Floats) -> dict
     spread_of_target = float(((target.values - target.values.mean()) ** 2).mean())
     explained = 1 - float((errors**2).mean()) / spread_of_target if spread_of_target else math.nan
     alone = np.abs(target.values - np.median(target.values)).mean()
-    spread = f"standard deviation between folds {of_folds.std():.3g}"
+    spread = f"standard deviation between folds {_rounded(of_folds.std(), 3)}"
     return {
-        "Mean absolute error": f"{np.abs(errors).mean():.4g} ({spread})",
-        "Root mean square error": f"{math.sqrt((errors**2).mean()):.4g}",
+        "Mean absolute error": f"{_rounded(np.abs(errors).mean())} ({spread})",
+        "Root mean square error": _rounded(math.sqrt((errors**2).mean())),
         "R squared": "undefined" if math.isnan(explained) else f"{explained:.3f}",
-        "Mean absolute error of always the median": f"{alone:.4g}",
+        "Mean absolute error of always the median": _rounded(alone),
     }
+
+
+def _rounded(value: float, digits: int = 4) -> str:
+    """Return a number with a few digits that count; only a huge or tiny one has an exponent."""
+    return f"{float(f'{value:.{digits}g}'):.12g}"

@@ -39,10 +39,11 @@ def page_of(
         shown["chart-classes"] = charts.bars("Graphs per class", list(names), counts)
     data_charts = "".join(chart_place(name) for name in shown if name != "chart-map")
     name = title if title is not None else data.dataset.name or "Graphs"
-    sampled = f", a random sample of {data.n_all:,}" if data.n_all > len(data.dataset) else ""
+    n_graphs = len(data.dataset)
+    sampled = f", a random sample of {data.n_all:,}" if data.n_all > n_graphs else ""
     texts = {
         "title": escaped(name),
-        "subtitle": escaped(f"{len(data.dataset):,} graphs{sampled}"),
+        "subtitle": escaped(f"{n_graphs:,} graph{'s' if n_graphs != 1 else ''}{sampled}"),
         "summary": _summary_table(content.summary),
         "data_charts": data_charts,
         "map_words": escaped(content.map_words),
@@ -97,7 +98,8 @@ def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
         return text + note(f"{len(target.classes)} classes are too many for a confusion matrix.")
     if len(target.classes):
         shown["chart-scores"] = charts.confusion_chart(target, predictions.values)
-        return text + chart_place("chart-scores")
+        shade = '<p class="muted">The stronger the colour, the larger the share of the row.</p>'
+        return text + chart_place("chart-scores") + shade
     shown["chart-scores"] = charts.residual_chart(target, predictions.values)
     shown["chart-residuals"] = charts.residual_histogram(predictions.values - target.values)
     both = chart_place("chart-scores") + chart_place("chart-residuals")

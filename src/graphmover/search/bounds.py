@@ -71,7 +71,12 @@ def sketches(nodes: NodeEmbeddings, pivots: Floats, n_jobs: int | None = None) -
         for_each_chunk(fill, nodes.node_counts + 1, most=_CHUNK_NODES, n_jobs=n_jobs)
     pivots = np.where(np.isfinite(pivots), pivots, 0.0)  # graphs without nodes
     slack = _SLACK_OF_DISTANCES * pivots.max(axis=1, initial=0.0)
-    return Sketches(pivots, quantiles, slack + _SLACK_OF_POINTS * max(map(abs, nodes.extent)))
+    return Sketches(pivots, quantiles, slack + rounding_of(nodes))
+
+
+def rounding_of(nodes: NodeEmbeddings) -> float:
+    """Return by how much rounding moves the points of nodes, at most."""
+    return _SLACK_OF_POINTS * max(map(abs, nodes.extent))
 
 
 def raise_to_bounds(

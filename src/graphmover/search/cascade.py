@@ -5,11 +5,15 @@ order of these bounds, has better bounds computed, and solves those that are lef
 the better ones. Once the nearest so far are known, a candidate whose bound exceeds the farthest of
 them needs no solving. Candidates that tie with the farthest are solved, so that ties are broken by
 index. All queries of a chunk take these steps together, so that each is one call.
+
+Ties. Two graphs with renumbered nodes are equally far from a third, but their distances are sums in
+another order, and differ in the last digits. Such distances count as equal: those that follow each
+other by less than rounding may add are one tie, in order of index, and have the least of them.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +35,20 @@ _SOLVED = 96
 _SLACK = 1e-9
 
 
+#: What rounding may add to a distance, relative to it: the engine is exact to 1e-10.
+_ROUNDING = 2e-10
+
+
 class Limit(NamedTuple):
     """Which neighbours are wanted: a number of the nearest, or all within a radius."""
 
     n_neighbors: int | None
     radius: float = np.inf
+    rounding: float | None = None  # and what else it may add; None: nothing, ties are exact
+
+    def beyond(self, farthest: Any) -> Any:
+        """Return a distance that is surely farther than what ties with the farthest."""
+        return farthest * (1 + _SLACK) + 4 * (self.rounding or 0.0)
 
 
 class Neighbors(NamedTuple):
@@ -51,11 +64,26 @@ def nearest_of(distances: Floats, indices: Ints, limit: Limit) -> Neighbors:
         kept = np.flatnonzero(distances <= limit.radius)
     elif limit.n_neighbors < len(distances):
         farthest = np.partition(distances, limit.n_neighbors - 1)[limit.n_neighbors - 1]
-        kept = np.flatnonzero(distances <= farthest)
+        kept = np.flatnonzero(distances <= limit.beyond(farthest))
     else:
         kept = np.arange(len(distances))
-    kept = kept[np.argsort(distances[kept], kind="stable")][: limit.n_neighbors]
-    return Neighbors(distances[kept], indices[kept])
+    kept = kept[np.argsort(distances[kept], kind="stable")]
+    return settled(distances[kept], indices[kept], limit)
+
+
+def settled(distances: Floats, indices: Ints, limit: Limit) -> Neighbors:
+    """Put ties in the order of their indices, and keep as many as are wanted.
+
+    Distances increase, and those that are equal to the bit are in order already.
+    """
+    if limit.rounding is not None:
+        with np.errstate(invalid="ignore"):  # infinity less infinity is not more than anything
+            apart = np.diff(distances) > _ROUNDING * distances[:-1] + limit.rounding
+        if not apart.all():
+            tie = np.concatenate([[0], np.cumsum(apart)])
+            distances = distances[np.searchsorted(tie, tie)]
+            indices = indices[np.lexsort((indices, tie))]
+    return Neighbors(distances[: limit.n_neighbors], indices[: limit.n_neighbors])
 
 
 class _Query:
@@ -87,7 +115,7 @@ class _Query:
             return np.inf
         else:
             farthest = float(np.partition(self._distances, wanted - 1)[wanted - 1])
-        return farthest * (1 + _SLACK)
+        return float(self._limit.beyond(farthest))
 
     def next_to_bound(self) -> Ints:
         """Return candidates that need better bounds: none while others are to be solved."""

@@ -14,8 +14,9 @@ from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.backends.rows import distances_between
 from graphmover.backends.threads import Prepared as PreparedSide
 from graphmover.backends.threads import PreparedTree
+from graphmover.input_warnings import UnknownLabels
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.search.bounds import Sketches, raise_to_bounds, sketches
+from graphmover.search.bounds import Sketches, raise_to_bounds, rounding_of, sketches
 from graphmover.search.on_device import (
     DeviceSketches,
     raise_to_bounds_on_device,
@@ -72,6 +73,7 @@ class Library:
         self._prepared: dict[str, Prepared] = {}
         self._sketches: Sketches | None = None
         self._device_sketches: DeviceSketches | None = None
+        self._labels: Ints | None = None  # all of them, increasing
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -80,6 +82,42 @@ class Library:
     def has_closed_form(self) -> bool:
         """Whether distances are those of labels alone, which need no solver."""
         return isinstance(self.ground, TreeDistance)
+
+    @property
+    def rounding(self) -> float | None:
+        """What rounding may add to any distance; None: nothing, they are quotients of integers."""
+        return None if self.has_closed_form else rounding_of(self.nodes)
+
+    def unknown_labels(self) -> UnknownLabels:
+        """Return a count of queries that have no label in common with any of the graphs."""
+        is_refined = self.nodes.labels is not None and self.nodes.labels.ndim == 1
+        return UnknownLabels(
+            uses_node_labels=bool(self.recipe.use_node_labels),
+            wl_iterations=self.recipe.wl_iterations if is_refined else 0,
+            among="the graphs that are searched",
+        )
+
+    def n_unknown(self, nodes: NodeEmbeddings, nearest: Floats) -> int:
+        """Return how many graphs have no label in common with any, given their least distances.
+
+        Only if that is what labels alone cost at most, labels need to be compared.
+        """
+        if nodes.labels is None or self.nodes.labels is None:
+            return 0
+        least = 1.0
+        if not self.has_closed_form:
+            ground, n_labels = self._ground_of(nodes)
+            least = ground.floor + ground.per_label * n_labels
+        far = np.flatnonzero(np.isfinite(nearest) & (nearest >= least * (1 - 1e-9)))
+        if not len(far):
+            return 0
+        if self._labels is None:
+            self._labels = np.unique(_coarsest_labels(self.nodes))
+        own = nodes[far]
+        labels = _coarsest_labels(own)
+        places = np.minimum(np.searchsorted(self._labels, labels), len(self._labels) - 1)
+        is_known = np.logical_or.reduceat(self._labels[places] == labels, own.offsets[:-1])
+        return int((~is_known).sum())
 
     def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
         """Return a library with further graphs, given their distances to the pivots."""
@@ -158,7 +196,12 @@ class Library:
         return distances_between(backend, nodes, prepared, self.pivots.shape[1], n_jobs=n_jobs)
 
     def __getstate__(self) -> dict[str, object]:
-        return self.__dict__ | {"_prepared": {}, "_sketches": None, "_device_sketches": None}
+        return self.__dict__ | {
+            "_prepared": {},
+            "_sketches": None,
+            "_device_sketches": None,
+            "_labels": None,
+        }
 
 
 class Prepared(NamedTuple):
@@ -186,6 +229,12 @@ def _is_quick(graphs: object) -> bool:
 def histograms_of(nodes: NodeEmbeddings, index: LabelIndex) -> Histograms:
     """Return the label histograms of embedded graphs."""
     return histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
+
+
+def _coarsest_labels(nodes: NodeEmbeddings) -> Ints:
+    """Return the labels of nodes before any refinement, or as they are."""
+    assert nodes.labels is not None
+    return nodes.labels if nodes.labels.ndim == 1 else nodes.labels[:, 0]
 
 
 def _labels_alone(nodes: NodeEmbeddings) -> NodeEmbeddings:

@@ -17,6 +17,7 @@ from graphmover.backends.cuda import PreparedTree as TreeOnDevice
 from graphmover.backends.protocol import Chunking
 from graphmover.backends.rows import in_chunks, nodes_of_chunk
 from graphmover.graphs.batch import GraphBatch
+from graphmover.input_warnings import UnknownLabels
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.search.cascade import Limit, Neighbors, solve_in_order
 from graphmover.search.labels import neighbors_by_labels
@@ -44,8 +45,12 @@ def neighbors_of_graphs(
     device: str = "cpu",
     n_jobs: int | None = None,
     progress: Progress = None,
+    unknown: UnknownLabels | None = None,
 ) -> tuple[list[Neighbors], int]:
-    """Return the neighbours of each graph in a library, and how many pairs were solved."""
+    """Return the neighbours of each graph in a library, and how many pairs were solved.
+
+    ``unknown`` counts the graphs that have no label in common with any.
+    """
     library.to_pivots.require_carried(batch)
     backend = backend_for(device, len(batch) * len(library))
 
@@ -54,7 +59,9 @@ def neighbors_of_graphs(
         there = nodes_of_chunk(backend, batch, rows, library.recipe, random_graphs)
         return there.on_host(np.arange(len(there))), None
 
-    return _in_chunks(library, backend, nodes_of, len(batch), limit, None, n_jobs, progress)
+    return _in_chunks(
+        library, backend, nodes_of, len(batch), limit, None, n_jobs, progress, unknown
+    )
 
 
 def neighbors_within(
@@ -86,21 +93,29 @@ def _in_chunks(
     excluded: Ints | None,
     n_jobs: int | None,
     progress: Progress,
+    unknown: UnknownLabels | None = None,
 ) -> tuple[list[Neighbors], int]:
     found: dict[int, list[Neighbors]] = {}
     n_solved: list[int] = []
     lock = threading.Lock()
     if n_queries:
         library.prepared_for(backend)
+    limit = limit._replace(rounding=library.rounding)
 
     def compute(rows: slice) -> None:
         nodes, pivots = nodes_of(rows)
         there = None if excluded is None else excluded[rows]
         search = _neighbors_on_device if backend.name == "cuda" else _neighbors
         neighbors, solved = search(library, backend, nodes, pivots, limit, there, n_jobs)
+        n_unknown = 0
+        if unknown is not None:
+            nearest = np.array([next(iter(one.distances), np.inf) for one in neighbors])
+            n_unknown = library.n_unknown(nodes, nearest)
         with lock:
             found[rows.start] = neighbors
             n_solved.append(solved)
+            if unknown is not None:
+                unknown.count(len(neighbors), n_unknown)
 
     work = np.ones(n_queries, np.int64)
     if backend.name == "cuda":

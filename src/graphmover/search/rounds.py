@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.search.cascade import Limit, Neighbors
+from graphmover.search.cascade import Limit, Neighbors, settled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,9 +31,6 @@ _GROWTH = 4
 
 #: Of this many groups of graphs for each that is wanted, the least bounds are found.
 _GROUPS = 64
-
-#: Bounds are compared with a slack: rounding never excludes a graph.
-_SLACK = 1e-9
 
 
 def nearest_by_bounds(
@@ -107,32 +104,40 @@ class _Nearest:
         """Beyond this distance nothing is wanted, for each query."""
         wanted = self._limit.n_neighbors
         if wanted is None:
-            return np.full(self._n_queries, self._limit.radius * (1 + _SLACK))
+            return np.full(self._n_queries, self._limit.beyond(self._limit.radius))
         reach = np.full(self._n_queries, np.inf)
-        stops = np.searchsorted(self._rows, np.arange(self._n_queries), side="right")
-        full = np.bincount(self._rows, minlength=self._n_queries) == wanted
-        reach[full] = self._distances[stops[full] - 1] * (1 + _SLACK)
+        firsts = np.searchsorted(self._rows, np.arange(self._n_queries))
+        full = np.bincount(self._rows, minlength=self._n_queries) >= wanted
+        reach[full] = self._limit.beyond(self._distances[firsts[full] + wanted - 1])
         return reach
 
     def add(self, rows: Ints, columns: Ints, distances: Floats) -> None:
-        """Take note of distances; the nearest stay, sorted by query, distance and index."""
+        """Take note of distances; the nearest stay, sorted by query, distance and index.
+
+        So does what may tie with the last of them.
+        """
         near = np.flatnonzero(distances <= self.reach[rows])
         rows = np.concatenate([self._rows, rows[near]])
         columns = np.concatenate([self._columns, columns[near]])
         distances = np.concatenate([self._distances, distances[near]])
         order = np.lexsort((columns, distances, rows))
         if self._limit.n_neighbors is not None:
-            ranks = _ranks(rows[order], self._n_queries)
-            order = order[ranks < self._limit.n_neighbors]
+            is_near = _ranks(rows[order], self._n_queries) < self._limit.n_neighbors
         else:
-            order = order[distances[order] <= self._limit.radius]
-        self._rows, self._columns, self._distances = rows[order], columns[order], distances[order]
+            is_near = distances[order] <= self._limit.radius
+        self._keep(rows[order], columns[order], distances[order])
+        if self._limit.n_neighbors is not None and self._limit.rounding is not None:
+            is_near |= self._distances <= self.reach[self._rows]
+        self._keep(self._rows[is_near], self._columns[is_near], self._distances[is_near])
+
+    def _keep(self, rows: Ints, columns: Ints, distances: Floats) -> None:
+        self._rows, self._columns, self._distances = rows, columns, distances
 
     def result(self) -> list[Neighbors]:
         """Return the neighbours."""
         cuts = np.searchsorted(self._rows, np.arange(1, self._n_queries))
         parts = (np.split(self._distances, cuts), np.split(self._columns, cuts))
-        return [Neighbors(*one) for one in zip(*parts, strict=True)]
+        return [settled(*one, self._limit) for one in zip(*parts, strict=True)]
 
 
 def _exclude(xp: Any, table: Any, excluded: Ints | None) -> None:

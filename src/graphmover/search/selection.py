@@ -28,7 +28,14 @@ def nearest_in_rows(distances: Floats, limit: Limit, excluded: Ints | None) -> l
     found = np.empty((len(distances), limit.n_neighbors))
     indices = np.empty(found.shape, np.int64)
     _select(distances, themselves, found, indices)
-    return [Neighbors(*one) for one in zip(found, indices, strict=True)]
+    if limit.rounding is None:
+        return [Neighbors(*one) for one in zip(found, indices, strict=True)]
+    neighbors = []
+    for row, most, itself in zip(distances, limit.beyond(found[:, -1]), themselves, strict=True):
+        near = np.flatnonzero(row <= most)
+        near = near[near != itself]
+        neighbors.append(nearest_of(row[near], near, limit))
+    return neighbors
 
 
 @njit(**JIT)
