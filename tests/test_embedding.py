@@ -180,6 +180,7 @@ def test_signature_is_the_contract():
         "wl_depths": "last",
         "label_weight": 1.0,
         "use_edge_labels": False,
+        "attributes_as_labels": "none",
         "spread_anchors": False,
         "partial": False,
         "device": "cpu",

@@ -117,6 +117,7 @@ ORDER = [
     "nodes.smoothing",
     "nodes.blocks",
     "parameters",
+    "nodes.attributes_as_labels",
     "nodes.masses",
     "nodes.embeddings",
     "nodes.recipe",

@@ -88,6 +88,9 @@ class RandomGraphEmbedding(
     use_edge_labels : bool or "auto"
         Whether edge labels enter the Weisfeiler-Lehman iterations. "auto": if all training
         graphs have them and there are iterations.
+    attributes_as_labels : {"none", "nodes", "edges", "both"}
+        Whose attributes are read as labels, which they replace: equal vectors are equal labels.
+        So one-hot columns, and integers that stand for kinds, can be refined.
     spread_anchors : bool
         Choose whole training graphs that are far apart, by the seeding of k-means++, instead of
         uniformly. Needs ``max_random_nodes=None``.
@@ -150,6 +153,7 @@ class RandomGraphEmbedding(
         wl_depths: Literal["last", "all"] = "last",
         label_weight: float = 1.0,
         use_edge_labels: bool | Literal["auto"] = False,
+        attributes_as_labels: Literal["none", "nodes", "edges", "both"] = "none",
         spread_anchors: bool = False,
         partial: bool = False,
         device: str = "cpu",
@@ -170,6 +174,7 @@ class RandomGraphEmbedding(
         self.wl_depths = wl_depths
         self.label_weight = label_weight
         self.use_edge_labels = use_edge_labels
+        self.attributes_as_labels = attributes_as_labels
         self.spread_anchors = spread_anchors
         self.partial = partial
         self.device = device

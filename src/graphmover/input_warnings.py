@@ -112,6 +112,10 @@ def unused_by(parameters: Mapping[str, Any], batch: GraphBatch) -> list[str]:
     if recipe.node_embedding is not None:
         for name, _ in named_blocks(recipe.node_embedding):
             used |= dict.fromkeys(NODE_EMBEDDINGS[name].uses, True)
+    for kind, is_read in zip(("node", "edge"), recipe.read, strict=True):
+        if is_read:  # attributes stand in for labels
+            used[f"{kind} attributes"] = used.get(f"{kind} attributes") or used[f"{kind} labels"]
+            used[f"{kind} labels"] = False
     return [what for what in CARRIED if carries(batch, what) and not used.get(what)]
 
 
@@ -123,9 +127,11 @@ def embedding_of(carried: Iterable[str]) -> str:
 
 
 def carries(batch: GraphBatch, what: str) -> bool:
-    """Return whether graphs have something, such as "node labels"."""
+    """Return whether graphs have something, such as "node labels"; equal attributes are nothing."""
     values = getattr(batch, what.replace(" ", "_"))
-    return values is not None and values.size > 0
+    if values is None or not values.size:
+        return False
+    return not what.endswith("attributes") or bool((values != values[0]).any())
 
 
 def _listed(names: Sequence[str]) -> str:

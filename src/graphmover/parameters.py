@@ -180,6 +180,10 @@ def _is_bool(value: object) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
+#: Whose attributes are read as labels.
+ATTRIBUTES_AS_LABELS = ("none", "nodes", "edges", "both")
+
+
 class Parameter(NamedTuple):
     """One parameter of the estimator."""
 
@@ -259,6 +263,12 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "use_edge_labels": Parameter(
         YesNoAuto(), False, "--edge-labels", "Whether edge labels enter the iterations."
+    ),
+    "attributes_as_labels": Parameter(
+        OneOf(ATTRIBUTES_AS_LABELS),
+        "none",
+        "--attributes-as-labels",
+        "Whose attribute vectors are labels: equal vectors, equal labels.",
     ),
     "spread_anchors": Parameter(
         Flag(), False, "--spread-anchors", "Choose whole training graphs that are far apart."

@@ -14,7 +14,12 @@ import numpy as np
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
 from graphmover.input_warnings import CARRIED, carries, unused_by
-from graphmover.nodes.labels import label_codes, wl_labels
+from graphmover.nodes.attributes_as_labels import (
+    ReadAsLabels,
+    neighbourhoods_recur,
+    read_by_default,
+)
+from graphmover.nodes.labels import label_codes
 from graphmover.nodes.masses import node_degrees
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks
@@ -31,11 +36,6 @@ _WHOLE_NODES = 40
 #: that a larger gamma is needed to tell near graphs from others.
 _DEPTH, _GAMMA = 3, "scale"
 _DEPTH_IF_RECURRING, _GAMMA_IF_RECURRING = 4, "2*scale"
-
-#: Neighbourhoods recur if this share of the nodes has a label, refined so often, that a node of
-#: another graph has, too: in molecules 0.83 or more, in small proteins 0.55, in large ones 0.01.
-_RECURRING_SHARE = 0.75
-_RECURRING_DEPTH = 2
 
 #: The paper's view sees what others do not, such as communities, with this share of the components.
 _SHAPE_SHARE = 1 / 4
@@ -77,23 +77,29 @@ def automatic_views(batch: GraphBatch, n_components: int) -> list[View]:
     Labels at all depths, as shares and as counts, the structure around nodes, and the shape as a
     whole, by the paper's embedding; where nodes have attributes, these averaged over
     neighbourhoods; always the sizes. Without labels, Weisfeiler-Lehman refinement starts from one
-    label for all, so labels are degrees, and so on.
+    label for all, so labels are degrees, and so on. Attributes that are labels in other clothes
+    are read as labels.
     """
-    recurring = batch.node_labels is not None and _neighbourhoods_recur(batch)
+    as_labels = read_by_default(batch)
+    read = ReadAsLabels.of_choice(as_labels)
+    batch = read.of(batch)
+    recurring = batch.node_labels is not None and neighbourhoods_recur(batch)
     found: dict[str, RandomGraphEmbedding | GraphSizes] = {
         "labels": _labels(n_components, recurring=recurring, partial=False),
         "counts": _labels(n_components, recurring=recurring, partial=True),
-        "structure": _structure(batch, n_components),
+        "structure": _structure(batch, read, n_components),
         "shape": _shape(n_components),
         "sizes": GraphSizes(),
     }
     weights = _WEIGHTS_IF_RECURRING if recurring else _WEIGHTS
-    if batch.node_attributes is not None and batch.node_attributes.shape[1]:
-        found["attributes"] = _attributes(batch, n_components)
+    if carries(batch, "node attributes") and not read.nodes:
+        found["attributes"] = _attributes(batch, read, n_components)
         weights = _WEIGHTS_WITH_ATTRIBUTES_ALONE
         if batch.node_labels is not None:
             weights = dict(_WEIGHTS_WITH_ATTRIBUTES)
             weights["counts"] *= _share_of_one_more(batch)
+    for name in {"labels", "counts", "structure", "attributes"} & found.keys():
+        found[name].set_params(attributes_as_labels=as_labels)
     return [
         View(name, found[name], weight)
         for name, weight in weights.items()
@@ -145,45 +151,37 @@ def _seen(
     along_edge_labels: bool,
     by_edge_weights: bool = False,
 ) -> str:
-    refined = _refined(embedding.wl_iterations, by_node_labels, along_edge_labels)
+    read = ReadAsLabels.of_choice(embedding.attributes_as_labels)
+    of_nodes = "labels from node attributes" if read.nodes else "node labels"
+    of_edges = "labels from edge attributes" if read.edges else "edge labels"
+    labels = of_nodes if by_node_labels else ""
+    refined = _refined(embedding.wl_iterations, labels, of_edges if along_edge_labels else "")
     if embedding.node_embedding is None:
         return f"{refined}, {'counted' if embedding.partial else 'in shares'}"
-    points = _points(embedding.node_embedding)
+    points = _points(embedding.node_embedding, of_nodes)
     if embedding.smoothing:
         by = " by edge weight" if by_edge_weights else ""
         points += f"; averaged over neighbours{by}, {embedding.smoothing} deep"
     return f"{points}; {refined}" if refined else points
 
 
-def _refined(times: int, by_node_labels: bool, along_edge_labels: bool) -> str:
+def _refined(times: int, labels: str, along: str) -> str:
     """Name the labels that are compared; "" if there are none."""
-    if not by_node_labels and not times:
+    if not labels and not times:
         return ""
-    # One label for all is refined to degrees first.
-    labels, times = ("node labels", times) if by_node_labels else ("degrees", times - 1)
+    if not labels:
+        labels, times = "degrees", times - 1  # one label for all is refined to degrees first
     if times:
         labels += " refined once" if times == 1 else f" refined {times} times"
-    return f"{labels} along edge labels" if along_edge_labels else labels
+    return f"{labels} along {along}" if along else labels
 
 
-def _points(node_embedding: Any) -> str:
+def _points(node_embedding: Any, of_nodes: str) -> str:
     if callable(node_embedding):
         return f"points by {getattr(node_embedding, '__name__', repr(node_embedding))}"
     names = [name for name, _ in named_blocks(node_embedding)]
-    return ", ".join(NODE_EMBEDDINGS[name].in_words or name for name in names)
-
-
-def _neighbourhoods_recur(batch: GraphBatch) -> bool:
-    """Whether most nodes have a neighbourhood that some node of another graph has, too."""
-    if not batch.n_nodes:
-        return False
-    labels = wl_labels(batch, _RECURRING_DEPTH, use_edge_labels=batch.edge_labels is not None)
-    _, code = np.unique(labels, return_inverse=True)
-    graph = np.repeat(np.arange(len(batch)), batch.node_counts)
-    first, last = np.full(code.max() + 1, len(batch)), np.full(code.max() + 1, -1)
-    np.minimum.at(first, code, graph)
-    np.maximum.at(last, code, graph)
-    return bool((first != last)[code].mean() >= _RECURRING_SHARE)
+    words = {"labels": of_nodes}
+    return ", ".join(words.get(name) or NODE_EMBEDDINGS[name].in_words or name for name in names)
 
 
 def _labels(n_components: int, *, recurring: bool, partial: bool) -> RandomGraphEmbedding:
@@ -200,11 +198,13 @@ def _labels(n_components: int, *, recurring: bool, partial: bool) -> RandomGraph
     )
 
 
-def _structure(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
+def _structure(batch: GraphBatch, read: ReadAsLabels, n_components: int) -> RandomGraphEmbedding:
     blocks: list[str | tuple[str, float]] = ["structure"]
     if 0 < _n_labels(batch) <= _MOST_ONE_HOT:
         blocks.append(("labels", _LABELS_WITH_STRUCTURE))
-    if batch.edge_attributes is not None:
+    elif read.nodes:
+        blocks.append("ranked-attributes")
+    if batch.edge_attributes is not None and not read.edges:
         blocks.append("edges")
     return RandomGraphEmbedding(
         n_components,
@@ -221,7 +221,7 @@ def _shape(n_components: int) -> RandomGraphEmbedding:
     return RandomGraphEmbedding(n_shapes, use_node_labels=False)
 
 
-def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
+def _attributes(batch: GraphBatch, read: ReadAsLabels, n_components: int) -> RandomGraphEmbedding:
     blocks: list[str | tuple[str, float]] = ["ranked-attributes"]
     mean_nodes = batch.n_nodes / max(1, len(batch))
     embedding = RandomGraphEmbedding(
@@ -246,7 +246,7 @@ def _attributes(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
         )
     elif spread := _spread_of_degrees(batch):
         blocks.append(("degree", math.sqrt(_DEGREE_SHARE * variance) / spread))
-    if batch.edge_attributes is not None:
+    if batch.edge_attributes is not None and not read.edges:
         blocks.append("edges")
     embedding.set_params(node_embedding=blocks)
     return embedding

@@ -69,7 +69,8 @@ def test_all_that_graphs_carry_and_which_views_use_it():
     assert summary.unused_by_default == ["edge labels"]
     plain = summarise([path(3)])
     assert (plain.ids, plain.first_ids, plain.used, plain.directed) == (0, [], {}, False)
-    rich = gm.Graph(2, [(0, 1)], node_attributes=[[1], [2]], edge_attributes=[[3]])
+    edges = [(0, 1), (1, 2)]
+    rich = gm.Graph(3, edges, node_attributes=[[1], [2], [4]], edge_attributes=[[3], [5]])
     assert summarise([rich] * 3).used == {
         "node attributes": ["attributes"],
         "edge attributes": ["attributes"],

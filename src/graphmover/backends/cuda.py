@@ -234,6 +234,7 @@ def distances_on_device(nodes: DeviceNodes, prepared: Prepared | PreparedTree) -
 def _embed(batch: GraphBatch, recipe: NodeRecipe, first_index: int) -> DeviceNodes:
     import cupy
 
+    batch = recipe.read.of(batch, first_index)
     labels = node_codes(batch, recipe)
     degrees = node_degrees(batch, first_index)
     work = Work(batch, degrees, recipe.n_dimensions, first_index=first_index)

@@ -91,9 +91,10 @@ class DistancesToRandomGraphs:
     def require_carried(self, batch: GraphBatch) -> None:
         """Raise ValueError if graphs lack what the model was fitted with."""
         blocks = {block.name for block in self.recipe.blocks or ()}
-        labels = self.recipe.use_node_labels or "labels" in blocks
-        attributes = not blocks.isdisjoint(OF_ATTRIBUTES)
-        edges = self.recipe.use_edge_labels
+        read = self.recipe.read
+        labels = (self.recipe.use_node_labels or "labels" in blocks) and not read.nodes
+        attributes = read.nodes or not blocks.isdisjoint(OF_ATTRIBUTES)
+        edges = self.recipe.use_edge_labels and not read.edges
         along_edges = "edge_label=...), or with keep_direction=True if they are directions"
         for what, argument, is_used, values, size in (
             ("node labels", "node_label=...)", labels, batch.node_labels, batch.n_nodes),

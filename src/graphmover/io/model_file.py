@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphmover import __version__
 from graphmover._utils.files import replacing
 from graphmover.io.stored_arrays import PrefixedArrays, StoredArrays
+from graphmover.nodes.attributes_as_labels import ReadAsLabels
 from graphmover.nodes.blocks import Block, is_composed
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.normal_scores import Knots
@@ -302,9 +303,19 @@ def _read_model(arrays: StoredArrays | PrefixedArrays) -> FittedModel:
         else 1.0,
         smoothing=int(arrays.array("smoothing", "iu", 0)) if has_features else 0,
         blocks=_read_blocks(arrays, node_embedding) if is_composed(node_embedding) else None,
+        read=_read_as_labels(arrays),
     )
     gamma = float(arrays.array("gamma", "fiu", 0))
     return FittedModel(read_parameters(arrays), gamma, recipe, random_graphs)
+
+
+def _read_as_labels(arrays: StoredArrays | PrefixedArrays) -> ReadAsLabels:
+    if _READ_AS_LABELS not in arrays.names:
+        return ReadAsLabels()
+    columns = arrays.array(_READ_AS_LABELS, "i", 1).tolist()
+    if len(columns) != len(ReadAsLabels._fields) or min(columns) < 0 or not any(columns):
+        raise ValueError(f"{_READ_AS_LABELS} is {columns}, expected numbers of columns")
+    return ReadAsLabels(*columns)
 
 
 def _with_sources(arrays: StoredArrays | PrefixedArrays, nodes: NodeEmbeddings) -> RandomGraphs:
@@ -436,12 +447,16 @@ _MEMBERS = (
     *("n_dimensions", "smoothing"),  # if points are smoothed or composed of blocks
     *("block_centres", "block_scales", "block_widths", "block_labels"),  # if composed
     "block_edge_labels",
+    "label_columns",  # if attributes are read as labels
     *("knot_offsets", "knot_values", "knot_scores"),  # if attributes are ranked
     *("source_graphs", "source_nodes"),  # if random graphs were drawn from training graphs
 )
 
 #: The arrays that tell where random graphs came from. No vector depends on them.
 _SOURCES = ("source_graphs", "source_nodes")
+
+#: How many attributes of nodes, and of edges, are read as labels.
+_READ_AS_LABELS = "label_columns"
 
 #: The arrays of ranked attributes, and what kind of numbers they hold.
 _KNOTS = {"knot_offsets": "i", "knot_values": "f", "knot_scores": "f"}
@@ -497,6 +512,8 @@ def _arrays_of(model: FittedModel, parameters: str) -> dict[str, NDArray[Any]]:
         arrays["wl_depths"] = np.array(recipe.wl_depths)
     if recipe.label_weight != 1:
         arrays["label_weight"] = np.array(recipe.label_weight)
+    if any(recipe.read):
+        arrays[_READ_AS_LABELS] = np.array(recipe.read)
     if recipe.use_edge_labels:
         arrays["uses_edge_labels"] = np.array(True)
     if recipe.smoothing or recipe.blocks is not None:

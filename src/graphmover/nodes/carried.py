@@ -15,13 +15,18 @@ Ints = NDArray[np.int64]
 _MOST_LABELS = 10_000
 
 
-def attribute_columns(batch: GraphBatch, first_index: int = 0) -> Floats:
-    """Return the node attributes, once they are known to be there and finite."""
+def attribute_columns(
+    batch: GraphBatch, first_index: int = 0, wanted: str = "node_embedding has attributes"
+) -> Floats:
+    """Return the node attributes, once they are known to be there and finite.
+
+    ``wanted`` says why they are, in error messages.
+    """
     attributes = batch.node_attributes
     if attributes is None or not attributes.shape[1]:
         raise ValueError(
-            "node_embedding has attributes, but not all graphs have node attributes: add them to "
-            "all graphs, or leave them out"
+            f"{wanted}, but not all graphs have node attributes: add them to all graphs, or leave "
+            f"them out"
         )
     bad = np.flatnonzero(~np.isfinite(attributes).all(axis=1))
     if len(bad):

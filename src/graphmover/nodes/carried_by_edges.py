@@ -48,7 +48,7 @@ def edge_columns(
     attributes.flags.writeable = False  # as a batch's own: one compiled copy for both
     if n_columns is None or n_columns > len(known):
         if batch.edge_attributes is not None:
-            attributes = _checked(batch, batch.edge_attributes, first_index)
+            attributes = checked_edge_attributes(batch, batch.edge_attributes, first_index)
         elif n_columns is not None:
             raise _lacking("edge attributes")
     if not len(known) and not attributes.shape[1]:
@@ -66,7 +66,8 @@ def _lacking(what: str) -> ValueError:
     )
 
 
-def _checked(batch: GraphBatch, attributes: Floats, first_index: int) -> Floats:
+def checked_edge_attributes(batch: GraphBatch, attributes: Floats, first_index: int) -> Floats:
+    """Return attributes of edges, once they are known to be finite."""
     bad = np.flatnonzero(~np.isfinite(attributes).all(axis=1))
     if len(bad):
         node = int(np.searchsorted(batch.indptr, bad[0], side="right")) - 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphmover._utils.checks import require_integer
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
+from graphmover.nodes.attributes_as_labels import ReadAsLabels
 from graphmover.nodes.blocks import composed_points
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.labels import wl_labels
@@ -41,6 +42,7 @@ def embed_nodes(
     wl_iterations: int = 0,
     wl_depths: Literal["last", "all"] = "last",
     use_edge_labels: bool | Literal["auto"] = False,
+    attributes_as_labels: Literal["none", "nodes", "edges", "both"] = "none",
     smoothing: int = 0,
     n_jobs: int | None = None,
     progress: str | None = None,
@@ -85,6 +87,8 @@ def embed_nodes(
         iterations from 0 to ``wl_iterations``.
     use_edge_labels : bool or "auto"
         Whether edge labels enter the iterations; "auto": if the graphs have them.
+    attributes_as_labels : {"none", "nodes", "edges", "both"}
+        Whose attributes are read as labels, which they replace: equal vectors are equal labels.
     smoothing : int
         How many times points are averaged with their neighbours':
         x <- (x + weighted mean of the neighbours' x) / 2. All depths are put side by side and
@@ -125,6 +129,7 @@ def embed_nodes(
     require_allowed("node_mass", node_mass)
     require_allowed("wl_depths", wl_depths)
     require_allowed("use_edge_labels", use_edge_labels)
+    require_allowed("attributes_as_labels", attributes_as_labels)
     require_allowed("smoothing", smoothing)
     recipe = NodeRecipe(
         n_dimensions,
@@ -135,6 +140,7 @@ def embed_nodes(
         wl_depths=wl_depths,
         use_edge_labels=use_edge_labels,
         smoothing=int(smoothing),
+        read=ReadAsLabels.of_choice(attributes_as_labels),
     )
     batch = as_graph_batch(graphs)
     recipe = recipe.fitted_to(batch, n_jobs)
@@ -150,6 +156,7 @@ def embed_batch(
     first_index: int = 0,
 ) -> NodeEmbeddings:
     """Embed the nodes of a batch by a recipe, on the CPU."""
+    batch = recipe.read.of(batch, first_index)
     labels = node_codes(batch, recipe)
     degrees = node_degrees(batch, first_index)
     work = Work(batch, degrees, recipe.n_dimensions, n_jobs, progress, first_index)

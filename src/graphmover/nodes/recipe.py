@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.attributes_as_labels import ReadAsLabels
 from graphmover.nodes.blocks import (
     Block,
     digest_of,
@@ -35,6 +36,7 @@ class NodeRecipe(NamedTuple):
     label_weight: float = 1.0
     smoothing: int = 0
     blocks: tuple[Block, ...] | None = None  # what `fitted_to` decides
+    read: ReadAsLabels = ReadAsLabels()
 
     @classmethod
     def of_parameters(cls, parameters: Mapping[str, Any]) -> NodeRecipe:
@@ -49,6 +51,7 @@ class NodeRecipe(NamedTuple):
             use_edge_labels=parameters["use_edge_labels"],
             label_weight=float(parameters["label_weight"]),
             smoothing=int(parameters["smoothing"]),
+            read=ReadAsLabels.of_choice(parameters["attributes_as_labels"]),
         )
 
     @property
@@ -113,17 +116,23 @@ class NodeRecipe(NamedTuple):
 
         ``can_carry_labels`` tells whether random graphs can; points drawn uniformly cannot.
         """
+        batch = self.read.of(batch)
         labels, along = self.use_node_labels, self.use_edge_labels
         if labels == "auto":
             labels = batch.node_labels is not None and can_carry_labels and self.takes_labels
         if along == "auto":
             along = batch.edge_labels is not None and self.wl_iterations > 0
-        return self._replace(use_node_labels=bool(labels), use_edge_labels=bool(along))
+        return self._replace(
+            use_node_labels=bool(labels),
+            use_edge_labels=bool(along),
+            read=self.read.fitted_to(batch),
+        )
 
     def fitted_to(self, batch: GraphBatch, n_jobs: int | None = None) -> NodeRecipe:
         """Return a recipe whose blocks have the scales and labels of these training graphs."""
         if not self.is_composed:
             return self
+        batch = self.read.of(batch)
         work = Work(batch, node_degrees(batch), self.n_dimensions, n_jobs)
         return self._replace(blocks=fitted_blocks(work, self.node_embedding))
 

@@ -147,6 +147,7 @@ class Method:
         by_edges = points is not None and (
             callable(points) or "edges" in dict(named_blocks(points))
         )
+        by_edges |= self.embedding.attributes_as_labels in ("edges", "both")
         return by_edges or self.embedding.use_edge_labels is not False
 
     def components(self, n_components: Sequence[int]) -> Sequence[int]:
@@ -155,7 +156,8 @@ class Method:
 
     def require_evaluable(self, graphs: GraphBatch) -> None:
         """Raise an error if node labels are needed but missing."""
-        if self.embedding.use_node_labels is True:
+        from_attributes = self.embedding.attributes_as_labels in ("nodes", "both")
+        if self.embedding.use_node_labels is True and not from_attributes:
             require_node_labels(self.name, graphs)
 
     def checkpoint_keys(self, problem: Problem) -> Sequence[str]:
@@ -195,16 +197,18 @@ def named_after_parameters(
 
     kind = {"anchor": "ASG", "uniform": "RF"}.get(estimator.sampling, estimator.sampling)
     labels = estimator.use_node_labels
-    labelled = graphs.node_labels is not None if labels == "auto" else labels
+    if labels == "auto":
+        from_attributes = estimator.attributes_as_labels in ("nodes", "both")
+        labels = from_attributes or graphs.node_labels is not None
     name = f"RGE({kind})"
-    if kind == "ASG" and (labelled or shown("wl_iterations") != "0"):
+    if kind == "ASG" and (labels or shown("wl_iterations") != "0"):
         name += "+labels"
         if shown("wl_iterations") != "0":
             name += f" of depth {shown('wl_iterations')}"
     name += f", D_max = {shown('max_random_nodes')}, d = {shown('n_dimensions')}"
     default = RandomGraphEmbedding()
-    later = ("smoothing", "wl_depths", "label_weight", "use_edge_labels", "partial")
-    for parameter in ("node_embedding", "node_mass", "gamma", *later):
+    later = ("smoothing", "wl_depths", "label_weight", "use_edge_labels", "attributes_as_labels")
+    for parameter in ("node_embedding", "node_mass", "gamma", *later, "partial"):
         if parameter in grid or getattr(estimator, parameter) != getattr(default, parameter):
             name += f", {parameter} = {shown(parameter)}"
     return Method(name, estimator, grid, n_components=n_components)
