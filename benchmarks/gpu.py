@@ -133,6 +133,8 @@ def whole():
             f"{100 * int(again.sum()) / out.size:.2f} |",
             flush=True,
         )
+    reserved = cp.get_default_memory_pool().total_bytes()
+    print(f"\nCuPy's memory pool holds {reserved / 1e9:.1f} GB.", flush=True)
 
 
 def tree():

@@ -255,6 +255,20 @@ def test_labels_of_all_depths(parameters):
         np.testing.assert_array_equal(again.masses, random_graphs.masses)
 
 
+def test_attributes_read_as_labels():
+    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    degrees = np.minimum(np.diff(graphs.indptr), 4)
+    batch = gm.GraphBatch(
+        graphs.offsets, graphs.indptr, graphs.indices, node_attributes=np.eye(5)[degrees]
+    )
+    options = {"wl_iterations": 1, "attributes_as_labels": "nodes", "random_state": 0}
+    model = gm.RandomGraphEmbedding(64, device="cuda", **options).fit(batch)
+    assert model.uses_node_labels_
+    on_gpu = model.distances(batch)
+    expected = model.set_params(device="cpu").distances(batch)
+    np.testing.assert_allclose(on_gpu, expected, rtol=1e-7, atol=1e-12)
+
+
 def test_many_chunks_give_the_same_bits(monkeypatch):
     graphs = gm.make_graph_families(300, random_state=0, return_X_y=True)[0]
     model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
