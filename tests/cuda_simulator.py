@@ -15,7 +15,6 @@ from graphmover.nodes.masses import node_degrees
 from graphmover.transport.cpu.problem import prepare
 from graphmover.transport.cuda import schedule
 from graphmover.transport.cuda.engine import BY_LANES
-from graphmover.transport.cuda.schedule import Solver
 from graphmover.transport.ground import default_ground_distance
 from graphmover.transport.side import ROUNDED_TOTAL, add_unmatched
 from graphmover.transport.tree.histograms import histograms, index_labels
@@ -49,6 +48,18 @@ class HostSide:
     sizes: np.ndarray
     totals: np.ndarray
     table: np.ndarray
+
+    @property
+    def host_totals(self):
+        return self.totals
+
+    @property
+    def n_dimensions(self):
+        return self.arrays[0].shape[1]
+
+    @property
+    def n_labels(self):
+        return self.arrays[5].shape[1]
 
 
 def host_side(nodes):
@@ -110,41 +121,28 @@ def distances(kernels, x, y, ground=None, *, guess=True, shared=True, pairs=None
 
 def solve(kernels, launch, x, y, ground, out, *, guess, shared):
     """Solve a launch as `cuda.engine._launch` does; return how many problems each kernel took."""
-    steps = []  # kernels that leave what they cannot solve to the next, with bytes of memory
-    if guess and launch.solver is Solver.FEW_SINKS:
-        packed = shared and launch.can_be_packed(10**9)
-        short = "_short" if packed and launch.short else ""
-        n_bytes = launch.guess_bytes(packed=packed)
-        steps.append((f"guess{short}", (n_bytes, 0) if packed else (0, n_bytes)))
-    if guess and launch.numbered:
-        *apart, together = launch.simplex_bytes
-        steps.append(("guess_by_simplex", (together, 0) if shared else apart))
-    if launch.width:
-        n_bytes = launch.exact_bytes()
-        fits = shared and schedule.fits_shared_memory(n_bytes, 10**9)
-        steps.append(("solve_exactly", (n_bytes, 0) if fits else (0, n_bytes)))
-    else:
-        steps.append(("solve_many_sinks", (0, launch.many_sinks_bytes())))
+    steps = launch.steps(10**9 if shared else 0)
+    if not guess:
+        steps = [step for step in steps if not step.name.startswith("guess")]
     chosen, n_chosen, taken = None, None, Counter()
-    for step, memory in steps:
+    for step in steps:
         again, n_again = np.full(launch.n_problems, -1, np.int32), np.zeros(1, np.int32)
         lists = chosen, n_chosen, again, n_again
-        taken[step] = launch.n_problems if n_chosen is None else int(n_chosen[0])
-        run(step, memory, kernels, launch, x, y, ground, out, *lists)
+        taken[step.name] = launch.n_problems if n_chosen is None else int(n_chosen[0])
+        run(step, kernels, launch, x, y, ground, out, *lists)
         chosen, n_chosen = again, n_again
     return taken
 
 
-def run(step, memory, kernels, launch, x, y, ground, out, chosen, n_chosen, again, n_again):
-    shared, scratch = memory
-    function = kernels[f"run_{step}_in_{'scratch' if scratch else 'shared'}_memory"]
+def run(step, kernels, launch, x, y, ground, out, chosen, n_chosen, again, n_again):
+    function = kernels[f"run_{step.name}_in_{'scratch' if step.scratch else 'shared'}_memory"]
 
     def address(array):
         return None if array is None else ctypes.c_void_p(array.ctypes.data)
 
     function(
         ctypes.c_int(launch.n_warps),
-        ctypes.c_long(shared),
+        ctypes.c_long(step.shared),
         address(x.table),
         address(y.table),
         address(launch.x_graphs),
@@ -152,14 +150,14 @@ def run(step, memory, kernels, launch, x, y, ground, out, chosen, n_chosen, agai
         address(launch.rectangles),
         ctypes.c_int(len(launch.rectangles)),
         ctypes.c_int(launch.n_problems),
-        ctypes.c_int(x.arrays[0].shape[1]),
-        ctypes.c_int(x.arrays[5].shape[1]),
+        ctypes.c_int(x.n_dimensions),
+        ctypes.c_int(x.n_labels),
         ctypes.c_double(ground.floor),
         ctypes.c_double(ground.per_label),
-        ctypes.c_int(launch.width if step in BY_LANES else launch.sinks),
+        ctypes.c_int(launch.width if step.name in BY_LANES else launch.sinks),
         ctypes.c_int(launch.rows),
         ctypes.c_int(launch.places),
-        ctypes.c_longlong(scratch),
+        ctypes.c_longlong(step.scratch),
         address(out),
         ctypes.c_longlong(out.shape[-1]),
         address(chosen),

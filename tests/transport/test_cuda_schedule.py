@@ -135,17 +135,17 @@ def test_scratch_memory_stays_within_its_budget():
 
 
 @pytest.mark.parametrize(
-    "free, pooled, n_bytes, n_warps, budget",
+    "free, pooled, one, all_of_them, budget",
     [
-        (800, 900, 10, 10, 100),  # all warps fit: nothing is reclaimed
-        (800, 700, 10, 20, 100),  # half of them do, and there is little to reclaim
-        (800, 900, 10, 20, 212),  # much
-        (800, 300, 120, 20, 137),  # not even one fits
-        (80, 0, 120, 20, 10),  # and never will
+        (800, 900, 10, 100, 100),  # all warps fit: nothing is reclaimed
+        (800, 700, 10, 200, 100),  # half of them do, and there is little to reclaim
+        (800, 900, 10, 200, 212),  # much
+        (800, 300, 120, 2400, 137),  # not even one fits
+        (80, 0, 120, 2400, 10),  # and never will
     ],
 )
 def test_scratch_memory_of_other_streams_is_reclaimed(
-    monkeypatch, free, pooled, n_bytes, n_warps, budget
+    monkeypatch, free, pooled, one, all_of_them, budget
 ):
     memory = {"free": free, "pooled": pooled}
 
@@ -155,7 +155,7 @@ def test_scratch_memory_of_other_streams_is_reclaimed(
     monkeypatch.setattr(engine, "free_memory", lambda: memory["free"])
     monkeypatch.setattr(engine, "pooled_memory", lambda: memory["pooled"])
     monkeypatch.setattr(engine, "reclaim_memory", reclaim)
-    assert engine._scratch_budget(n_bytes, n_warps) == budget
+    assert engine._scratch_budget(one, all_of_them) == budget
 
 
 def test_chunks_grow_with_nodes_and_with_random_graphs():

@@ -118,6 +118,16 @@ def test_all_kernels_give_the_same(kernels, guess, shared):
     assert_equal_to_the_cpu(kernels, x, y, guess=guess, shared=shared)
 
 
+@pytest.mark.parametrize(
+    "n_x, n_y, first",
+    [(40, 16, "guess_short"), (40, 17, "guess_by_simplex"), (60, 8, "guess_by_simplex")],
+)
+def test_the_simplex_method_takes_many_sinks_and_many_sources(kernels, n_x, n_y, first):
+    rng = np.random.default_rng(n_x + n_y)
+    x, y = same_size(rng, 3, n_x, 4), same_size(rng, 3, n_y, 4)
+    assert assert_equal_to_the_cpu(kernels, x, y)[first] == 9
+
+
 @pytest.mark.parametrize("most_mass, all_again", [(4, False), (2**9, False), (2**45, True)])
 def test_masses_of_16_32_and_64_bits(kernels, most_mass, all_again):
     rng = np.random.default_rng(4)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -80,6 +82,28 @@ def kernel(name, shared_bytes=0, *, file="transport.cu", options=()):
     if shared_bytes:
         function.max_dynamic_shared_size_bytes = shared_bytes
     return function
+
+
+@contextmanager
+def side_streams(number: int) -> Iterator[list[Any]]:
+    """Streams that start after the current one, which waits for them at the end, the host does not.
+
+    So what was allocated on the current stream before can be used in all of them, and be freed
+    after. CuPy's memory pool keeps memory for the stream on which it was allocated: what these
+    streams allocated would never be used again.
+    """
+    import cupy
+
+    here = cupy.cuda.get_current_stream()
+    ready = here.record()
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(number)]
+    for stream in streams:
+        stream.wait_event(ready)
+    try:
+        yield streams
+    finally:  # also after Ctrl-C between two launches
+        for stream in streams:
+            here.wait_event(stream.record())
 
 
 def shared_memory() -> Any:

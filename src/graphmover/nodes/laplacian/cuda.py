@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from graphmover._utils.cuda import free_memory, kernel, reclaim_memory, shared_memory
+from graphmover._utils.cuda import (
+    free_memory,
+    kernel,
+    reclaim_memory,
+    shared_memory,
+    side_streams,
+)
 from graphmover.nodes.laplacian import cuda_schedule as _schedule
 
 #: Launches in flight at once: a launch of few large graphs leaves most of the device to others.
@@ -52,10 +58,7 @@ class DeviceSolver:
         self._launch(_schedule.launches(sizes, d, self._available))
 
     def _launch(self, schedule: list[_schedule.Launch]) -> None:
-        """Launch all kernels; the current stream then waits for them, the host does not.
-
-        Scratch memory belongs to the current stream: it waits, so it can use it again.
-        """
+        """Launch all kernels; the current stream then waits for them, the host does not."""
         import cupy
 
         if not schedule:
@@ -69,33 +72,27 @@ class DeviceSolver:
             cupy.empty(max(needed[first::n_streams]), np.uint8) for first in range(n_streams)
         ]
         graphs = cupy.asarray(np.concatenate([launch.graphs for launch in schedule]))
-        here = cupy.cuda.get_current_stream()
-        ready = here.record()
-        streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(n_streams)]
-        for stream in streams:
-            stream.wait_event(ready)
         start = 0
-        for number, (launch, blocks) in enumerate(zip(schedule, slots, strict=True)):
-            stop = start + len(launch.graphs)
-            place = "shared" if launch.matrix_in_shared else "scratch"
-            name = f"by_reflections_in_{place}_memory"
-            arguments = (
-                graphs[start:stop],
-                np.int32(stop - start),
-                *self._arrays,
-                np.int32(launch.few),
-                scratch[number % n_streams],
-                np.int64(launch.scratch_bytes),
-                self.points,
-                self._unsolved,
-            )
-            with streams[number % n_streams]:
-                kernel(name, self._available, file="laplacian.cu")(
-                    (blocks,), (launch.threads,), arguments, shared_mem=launch.shared_bytes
+        with side_streams(n_streams) as streams:
+            for number, (launch, blocks) in enumerate(zip(schedule, slots, strict=True)):
+                stop = start + len(launch.graphs)
+                place = "shared" if launch.matrix_in_shared else "scratch"
+                name = f"by_reflections_in_{place}_memory"
+                arguments = (
+                    graphs[start:stop],
+                    np.int32(stop - start),
+                    *self._arrays,
+                    np.int32(launch.few),
+                    scratch[number % n_streams],
+                    np.int64(launch.scratch_bytes),
+                    self.points,
+                    self._unsolved,
                 )
-            start = stop
-        for stream in streams:
-            here.wait_event(stream.record())
+                with streams[number % n_streams]:
+                    kernel(name, self._available, file="laplacian.cu")(
+                        (blocks,), (launch.threads,), arguments, shared_mem=launch.shared_bytes
+                    )
+                start = stop
 
     def finish(self) -> Any:
         """Wait; solve what is left by Jacobi's method; return the graphs too large for that."""

@@ -6,7 +6,6 @@ launches, `side.py` prepares collections on the device.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +18,9 @@ from graphmover._utils.cuda import (
     pooled_memory,
     reclaim_memory,
     shared_memory,
+    side_streams,
 )
 from graphmover.transport.cuda import schedule as _schedule
-from graphmover.transport.cuda.schedule import Solver
 from graphmover.transport.cuda.side import prepare
 from graphmover.transport.ground import GroundDistance, default_ground_distance
 from graphmover.transport.side import add_unmatched
@@ -31,14 +30,8 @@ __all__ = ["distances_on_device", "prepare"]
 #: Launches in flight at once: the last warps of one overlap with the first of the next.
 _STREAMS = 32
 
-#: Blocks of one warp for each multiprocessor that share a list of unknown length.
-_BLOCKS = 16
-
-#: Bytes of scratch memory for one launch, unless a single problem needs more.
+#: Bytes of scratch memory for one stream, unless a single problem needs more.
 _MOST_SCRATCH = 2**30
-
-#: Solvers that may leave a problem to the next.
-_LEFT = 2
 
 #: Kernels for few sinks, which are lanes.
 BY_LANES = ("guess", "guess_short", "solve_exactly")
@@ -96,22 +89,19 @@ def _solve(schedule, sides, out):
     again = cupy.empty((2, n_problems), np.int32)
     counts = cupy.zeros((2, len(schedule)), np.int32)
     lists = _upload_lists(schedule)
-    here = cupy.cuda.get_current_stream()
-    ready = here.record()
-    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(min(_STREAMS, len(schedule)))]
-    for stream in streams:
-        stream.wait_event(ready)
+    device = _Device(cupy.cuda.Device().attributes["MultiProcessorCount"], shared_memory())
+    n_streams = min(_STREAMS, len(schedule))
+    scratch = [_scratch_memory(schedule[first::n_streams], device) for first in range(n_streams)]
     start = 0
-    for number, launch in enumerate(schedule):
-        stop = start + launch.n_problems
-        with streams[number % len(streams)]:
+    with side_streams(n_streams) as streams:
+        for number, launch in enumerate(schedule):
+            stop = start + launch.n_problems
             there = out if len(launch.rectangles) else out[start:stop]
             results = _Results(there, again[:, start:stop], counts[:, number:])
-            _launch(launch, lists[number], sides, results)
-        start = stop
-    for stream in streams:
-        here.wait_event(stream.record())
-    here.synchronize()
+            with streams[number % n_streams]:
+                _launch(launch, lists[number], sides, scratch[number % n_streams], results, device)
+            start = stop
+    cupy.cuda.get_current_stream().synchronize()
     return counts[0]
 
 
@@ -153,97 +143,79 @@ class _Results(NamedTuple):
     counts: Any  # (2, 1 or more) how many there are
 
 
-def _launch(launch, lists, sides, results):
-    """Solve all pairs of a launch: guess and prove; each solver takes what the one before left."""
-    run = partial(_run, launch, lists, sides, results)
-    left = 0  # how many solvers have left something
-    if launch.solver is Solver.FEW_SINKS:
-        packed = launch.can_be_packed(shared_memory())
-        short = "_short" if packed and launch.short else ""
-        n_bytes = launch.guess_bytes(packed=packed)
-        run(f"guess{short}", _one_kind(n_bytes, in_shared=packed), left)
-        left += 1
-    if launch.numbered:
-        nodes, costs, together = launch.simplex_bytes
-        in_shared = together <= _schedule.MOST_SHARED_BY_SIMPLEX
-        run("guess_by_simplex", _Memory(together, 0) if in_shared else _Memory(nodes, costs), left)
-        left += 1
-    if launch.width:
-        n_bytes = launch.exact_bytes()
-        in_shared = _schedule.fits_shared_memory(n_bytes, shared_memory())
-        run("solve_exactly", _one_kind(n_bytes, in_shared=in_shared), left)
-    else:
-        run("solve_many_sinks", _Memory(0, launch.many_sinks_bytes()), left)
+class _Device(NamedTuple):
+    """What launches need to know of the device."""
+
+    n_processors: int
+    shared_memory: int  # bytes that a block can have
 
 
-class _Memory(NamedTuple):
-    """Bytes for the tables of one warp."""
-
-    shared: int
-    scratch: int
-
-
-def _one_kind(n_bytes, *, in_shared):
-    return _Memory(n_bytes, 0) if in_shared else _Memory(0, n_bytes)
-
-
-def _scratch_budget(n_bytes, n_warps):
-    """The bytes that a launch may take for its tables: at most an eighth of what is free.
-
-    Launches before this one have left theirs in CuPy's memory pool, each for its own stream. They
-    are reclaimed where they hold more than what is free and all warps could use, and before a
-    single problem would not fit. That waits for the device, so it is not done for every launch.
-    """
-    free = free_memory()
-    is_short = n_bytes * n_warps > free // 8 and pooled_memory() > free
-    if is_short or n_bytes > free // 8:
-        reclaim_memory()
-        free = free_memory()
-    return max(min(free // 8, _MOST_SCRATCH), min(free // 8, n_bytes))
-
-
-def _run(launch, lists, sides, results, step, memory, left):
-    """Launch a kernel with its tables in shared or in scratch memory.
-
-    It solves what as many solvers as ``left`` before it have left.
-    """
+def _scratch_memory(schedule, device):
+    """Memory for the tables of launches on one stream, whose kernels run one after another."""
     import cupy
 
-    n_processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    blocks = launch.n_warps
-    if left:  # a list of unknown length
-        blocks = min(blocks, _BLOCKS * n_processors)
-    scratch = None
-    if memory.scratch:
-        budget = _scratch_budget(memory.scratch, min(blocks, _BLOCKS * n_processors))
-        blocks = _schedule.scratch_slots(memory.scratch, blocks, n_processors, budget)
-        scratch = cupy.empty(blocks * memory.scratch, np.uint8)
-    name = f"{step}_in_{'scratch' if memory.scratch else 'shared'}_memory"
+    needed = [
+        launch.scratch_needed(device.shared_memory, device.n_processors) for launch in schedule
+    ]
+    one, all_of_them = (max(n_bytes) for n_bytes in zip(*needed, strict=True))
+    budget = _scratch_budget(one, all_of_them) if one else 0
+    return cupy.empty(min(all_of_them, budget), np.uint8)
+
+
+def _scratch_budget(one, all_of_them):
+    """The bytes that the tables of a stream may take: at most an eighth of what is free.
+
+    Memory that other streams have left in CuPy's memory pool is reclaimed where it is more than
+    what is free and all warps could use it, and before the tables of one warp would not fit. That
+    waits for the device.
+    """
+    free = free_memory()
+    is_short = all_of_them > free // 8 and pooled_memory() > free
+    if is_short or one > free // 8:
+        reclaim_memory()
+        free = free_memory()
+    return max(min(free // 8, _MOST_SCRATCH), min(free // 8, one))
+
+
+def _launch(launch, lists, sides, scratch, results, device):
+    """Solve all pairs of a launch: each kernel takes what the one before left."""
     x, y, ground = sides
-    arguments = (
-        x.table,
-        y.table,
-        *lists,
-        np.int32(len(launch.rectangles)),
-        np.int32(launch.n_problems),
-        np.int32(x.n_dimensions),
-        np.int32(x.n_labels),
-        np.float64(ground.floor),
-        np.float64(ground.per_label),
-        np.int32(launch.width if step in BY_LANES else launch.sinks),
-        np.int32(launch.rows),
-        np.int32(launch.places),
-        scratch,
-        np.int64(memory.scratch),
-        results.out,
-        np.int64(results.out.shape[-1]),
-        *((results.again[left - 1], results.counts[left - 1]) if left else (None, None)),
-        *((results.again[left], results.counts[left]) if left < _LEFT else (None, None)),
-    )
     options = _compiled_for(x.n_labels, partial=ground.partial)
-    kernel(name, shared_memory() if memory.shared else 0, options=options)(
-        (blocks,), (32,), arguments, shared_mem=memory.shared
-    )
+    for number, step in enumerate(launch.steps(device.shared_memory)):
+        blocks = launch.n_blocks(number, device.n_processors)
+        if step.scratch:
+            slots = (step.scratch, blocks, device.n_processors, scratch.nbytes)
+            blocks = _schedule.scratch_slots(*slots)
+        arguments = (
+            x.table,
+            y.table,
+            *lists,
+            np.int32(len(launch.rectangles)),
+            np.int32(launch.n_problems),
+            np.int32(x.n_dimensions),
+            np.int32(x.n_labels),
+            np.float64(ground.floor),
+            np.float64(ground.per_label),
+            np.int32(launch.width if step.name in BY_LANES else launch.sinks),
+            np.int32(launch.rows),
+            np.int32(launch.places),
+            scratch if step.scratch else None,
+            np.int64(step.scratch),
+            results.out,
+            np.int64(results.out.shape[-1]),
+            *_list(results, number - 1),
+            *_list(results, number),
+        )
+        name = f"{step.name}_in_{'scratch' if step.scratch else 'shared'}_memory"
+        kernel(name, device.shared_memory if step.shared else 0, options=options)(
+            (blocks,), (32,), arguments, shared_mem=step.shared
+        )
+
+
+def _list(results, number):
+    """What the kernel with this number leaves, and how much that is; the last leaves nothing."""
+    there = 0 <= number < len(results.again)
+    return (results.again[number], results.counts[number]) if there else (None, None)
 
 
 def _compiled_for(n_labels, *, partial):

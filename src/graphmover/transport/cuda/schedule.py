@@ -23,8 +23,9 @@ WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32)
 #: Sources or sinks that the simplex method can number: 2**INDEX_BITS in simplex.cuh, a few spare.
 _MOST_NUMBERED = 1016
 
-#: Problems with more sinks than this are solved by the simplex method.
-MOST_FEW = 16
+#: Problems with more sinks than this are solved by the simplex method; those with more sources
+#: than _MANY_SOURCES, which share a warp with fewer others, from fewer sinks on.
+MOST_FEW, _MANY_SOURCES, _MOST_FEW_OF_MANY = 16, 48, 5
 
 #: Graphs from one of these sizes, exclusive, to the next, inclusive, share a bin; beyond the last,
 #: each bin ends at twice the size of the one before.
@@ -54,6 +55,9 @@ _LARGE = 112
 #: Warps with tables in scratch memory on one multiprocessor.
 _MOST_WARPS = 24
 
+#: Blocks of one warp on one multiprocessor that share what a kernel before them has left.
+_BLOCKS_FOR_REST = 16
+
 #: Bytes of device memory for one chunk of graphs.
 _MOST_AT_ONCE = 2**28
 
@@ -67,6 +71,14 @@ class Solver(Enum):
     FEW_SINKS = "few_sinks.cuh"
     SIMPLEX = "simplex.cuh"
     NONE = ""
+
+
+class Step(NamedTuple):
+    """A kernel of a launch, without the place of its tables, and their bytes for one warp."""
+
+    name: str
+    shared: int
+    scratch: int
 
 
 class Rectangle(NamedTuple):
@@ -126,6 +138,46 @@ class Launch:
         """How many warps solve them."""
         places = self.places if self.solver is Solver.FEW_SINKS else 1
         return -(-self.n_problems // places)
+
+    def n_blocks(self, number: int, n_processors: int) -> int:
+        """How many blocks of one warp the kernel with this number among the steps has at most."""
+        return min(self.n_warps, _BLOCKS_FOR_REST * n_processors) if number else self.n_warps
+
+    def scratch_needed(self, available: int, n_processors: int) -> tuple[int, int]:
+        """Bytes of scratch memory for one warp, and for all that can be at work, at most."""
+        steps = self.steps(available)
+        slots = [
+            min(self.n_blocks(number, n_processors), _MOST_WARPS * n_processors)
+            for number in range(len(steps))
+        ]
+        return (
+            max(step.scratch for step in steps),
+            max(n * step.scratch for n, step in zip(slots, steps, strict=True)),
+        )
+
+    def steps(self, available: int) -> list[Step]:
+        """Return the kernels, each for what those before it have left: guess and prove.
+
+        ``available`` is the shared memory that a block can have.
+        """
+        found = []
+        if self.solver is Solver.FEW_SINKS:
+            packed = self.can_be_packed(available)
+            short = "_short" if packed and self.short else ""
+            n_bytes = self.guess_bytes(packed=packed)
+            found.append(_step(f"guess{short}", n_bytes, in_shared=packed))
+        if self.numbered:
+            nodes, costs, together = self.simplex_bytes
+            in_shared = together <= min(MOST_SHARED_BY_SIMPLEX, available)
+            tables = (together, 0) if in_shared else (nodes, costs)
+            found.append(Step("guess_by_simplex", *tables))
+        if self.width:
+            n_bytes = self.exact_bytes()
+            in_shared = fits_shared_memory(n_bytes, available)
+            found.append(_step("solve_exactly", n_bytes, in_shared=in_shared))
+        else:
+            found.append(Step("solve_many_sinks", 0, self.many_sinks_bytes()))
+        return found
 
     def guess_bytes(self, *, packed: bool) -> int:
         """Memory of one warp with 32-bit costs: `lay_out` in few_sinks.cuh.
@@ -234,7 +286,8 @@ def _rectangle(
 ) -> Rectangle:
     """Pairs of graphs of two bins, which end at ``bins``: the largest, and their most mass."""
     edges = min(bins) + partial, max(bins) + partial
-    if edges[0] > MOST_FEW and edges[1] <= _MOST_NUMBERED:
+    most_few = _MOST_FEW_OF_MANY if edges[1] > _MANY_SOURCES else MOST_FEW
+    if edges[0] > most_few and edges[1] <= _MOST_NUMBERED:
         solver = Solver.SIMPLEX
     else:
         solver = Solver.FEW_SINKS if edges[0] <= WIDTHS[-1] else Solver.NONE
@@ -310,6 +363,10 @@ def _launch(
 
 def _the_most_work_first(schedule: Iterable[Launch]) -> list[Launch]:
     return sorted(schedule, key=lambda launch: -launch.n_warps * launch.rows * launch.sinks)
+
+
+def _step(name: str, n_bytes: int, *, in_shared: bool) -> Step:
+    return Step(name, n_bytes, 0) if in_shared else Step(name, 0, n_bytes)
 
 
 def fits_shared_memory(n_bytes: int, available: int) -> bool:
