@@ -99,6 +99,9 @@ Errors = Annotated[
         "empty graph in its place."
     ),
 ]
+Restart = Annotated[
+    bool, typer.Option("--restart", help="Discard what an interrupted run left behind.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 BatchSize = Annotated[
     int | None, typer.Option(min=1, help="Graphs in memory at a time.", show_default="10000")
@@ -209,7 +212,7 @@ def _value(name: str, given: Any) -> Any:
     if isinstance(rule, Blocks):
         return None if given == "none" else given
     if isinstance(rule, Integer) and rule.none is not None:
-        return None if given == rule.none else _whole_number(given, PARAMETERS[name].option, rule)
+        return None if given == rule.none else _integer(given, PARAMETERS[name].option, rule)
     if isinstance(rule, Bandwidth):
         return given if multiple_of_scale(given) is not None else _number(given)
     return given
@@ -302,7 +305,7 @@ def _number(text: str) -> float:
         ) from None
 
 
-def _whole_number(text: str, option: str, rule: Integer) -> int:
+def _integer(text: str, option: str, rule: Integer) -> int:
     try:
         return int(text)
     except ValueError:
