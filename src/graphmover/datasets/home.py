@@ -27,7 +27,7 @@ _TIMEOUT = 30  # seconds without data
 
 #: The largest download of a set, in megabytes.
 LIMIT_VARIABLE = "GRAPHMOVER_MAX_DOWNLOAD_MB"
-#: Without the variable: so many bytes, and so many for each number that the catalogue announces.
+#: Without the variable: this many bytes, and this many more for each number of the set.
 _SPARE_BYTES, _BYTES_PER_NUMBER = 64_000_000, 32
 
 

@@ -309,7 +309,9 @@ def write_graphs(
     require_new(path, overwrite=overwrite)
     if target is not None:
         if isinstance(source, str | os.PathLike):
-            raise ValueError("target is for graphs in memory: name that of a file by target_column")
+            raise ValueError(
+                "target is for graphs in memory: name the column of a file by target_column"
+            )
         if errors == "skip":
             raise ValueError("target would not line up with errors='skip': use errors='empty'")
     with listing_skipped(path, errors, overwrite=overwrite) as skipped:

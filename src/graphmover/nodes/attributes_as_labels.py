@@ -1,8 +1,8 @@
-"""Attributes that say of which kind a node or an edge is: equal vectors are equal labels.
+"""Attributes that encode categories, read as labels: equal vectors become equal labels.
 
-Many libraries have labels as numbers: one-hot columns, as the ``x`` and ``edge_attr`` of PyTorch
-Geometric's TU data sets, or several integers, as the atoms of molecules. Read as labels, they can
-be refined.
+Many libraries store labels as numbers: one-hot columns, as in ``x`` and ``edge_attr`` of PyTorch
+Geometric's TU data sets, or several integers, as for the atoms of molecules. Read as labels, they
+can be refined.
 """
 
 from __future__ import annotations

@@ -90,7 +90,8 @@ def embed_nodes(
     use_edge_labels : bool or "auto"
         Whether edge labels enter the iterations; "auto": if the graphs have them.
     attributes_as_labels : {"none", "nodes", "edges", "both"}
-        Whose attributes are read as labels, which they replace: equal vectors are equal labels.
+        Whose attributes are read as labels, in place of any labels: equal vectors become equal
+        labels.
     smoothing : int
         How many times points are averaged with their neighbours':
         x <- (x + weighted mean of the neighbours' x) / 2. All depths are put side by side and
