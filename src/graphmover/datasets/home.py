@@ -221,7 +221,7 @@ def _require_zip(draft: Path, name: str) -> None:
 
 
 def _require_graphs(draft: Path, expected: int) -> None:
-    """Reject a set that has not as many graphs as the catalogue says."""
+    """Reject a set whose number of graphs is not the catalogue's."""
     from graphmover.datasets.numbers import BadLineError, read_table
 
     with opened(draft, Limit(draft)) as files:

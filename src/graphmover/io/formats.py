@@ -131,7 +131,7 @@ def iter_batches(
         raised in any case.
     skipped : list, or another object with ``append``, optional
         Takes a ``(position, id, reason)`` for each such graph. Without it, there is a warning
-        at the end, which tells their number.
+        at the end, with their number.
     max_bytes : int, optional
         The most memory that reading a file may take by estimate. By default 1 GB, or 1000
         times the size of the file if that is more: a small file that declares more raises a
