@@ -72,7 +72,7 @@ TargetColumn = Annotated[
     ),
 ]
 NO_TARGET = (
-    "{} has no target: name the column of a class or value per graph by --target-column, or put "
+    "{} has no target: name the column with a class or value per graph by --target-column, or put "
     "a table of edges into a folder beside graphs.csv, which has one"
 )
 
