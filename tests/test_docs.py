@@ -63,13 +63,19 @@ def test_links_resolve():
 def test_the_architecture_page_lists_every_module():
     page = (DOCS / "architecture.md").read_text()
     [tree] = re.findall(r"```\ngraphmover/\n(.*?)```", page, re.DOTALL)
-    listed = set(re.findall(r"[\w.]+", tree))
+    entries = re.split(r"^  (?=\w)", tree, flags=re.MULTILINE)  # a package or module each
     package = ROOT / "src" / "graphmover"
-    files = [*package.rglob("*.py"), *package.rglob("*.cu*")]
-    modules = {file.stem if file.suffix == ".py" else file.name for file in files}
-    assert modules - {"__init__", "__main__"} <= listed
+    for file in [*package.rglob("*.py"), *package.rglob("*.cu*")]:
+        name = file.stem if file.suffix == ".py" else file.name
+        if name in ("__init__", "__main__"):
+            continue
+        first, *inner = file.relative_to(package).parts
+        places = [entry for entry in entries if f"{first}/" in entry] if inner else entries
+        assert any(re.search(rf"\b{re.escape(name)}\b", place) for place in places), file
     for name in re.findall(r"^ +(\w+)/", tree, re.MULTILINE):
         assert any(path.is_dir() for path in package.rglob(name)), name
+    for span in re.findall(r"`([\w/]+(?:/|\.py|\.cuh?|\.md))`", page):
+        assert any((folder / span).exists() for folder in (package, ROOT)), span
 
 
 def test_every_format_has_a_page():

@@ -87,7 +87,7 @@ def test_what_is_chosen_says_what_it_ignores_too(parameters, message):
 def test_labels_that_uniform_points_have_not():
     graphs = graphs_with(labels=3)
     (message,) = said(graphs, sampling="uniform")
-    assert "which points drawn uniformly have not" in message
+    assert "which points drawn uniformly do not have" in message
     assert not said(graphs, sampling="uniform", use_node_labels=False)
 
 

@@ -318,7 +318,7 @@ def test_neighbour_graphs_serve_scikit_learn():
             lambda near, graphs: near.set_params(
                 embedding=gm.RandomGraphEmbedding(partial=True)
             ).fit(graphs),
-            "partial=True.* are no metric",
+            "partial=True.* are not a metric",
         ),
     ],
 )

@@ -46,8 +46,8 @@ class RandomGraphEmbedding(
     ----------
     n_components : int
         Number of random graphs and of features, the paper's R. More is better and costs
-        proportionally more. With ``max_random_nodes=None`` there are no more than training
-        graphs that have nodes.
+        proportionally more. With ``max_random_nodes=None`` there are at most as many as training
+        graphs with nodes.
     gamma : float or str
         The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if
         that is 0 up to rounding, and "2*scale" is twice as much.
@@ -89,17 +89,17 @@ class RandomGraphEmbedding(
         Whether edge labels enter the Weisfeiler-Lehman iterations. "auto": if all training
         graphs have them and there are iterations.
     attributes_as_labels : {"none", "nodes", "edges", "both"}
-        Whose attributes are read as labels, which they replace: equal vectors are equal labels.
-        So one-hot columns, and integers that stand for kinds, can be refined.
+        Whose attributes are read as labels, in place of any labels: equal vectors become equal
+        labels. Then one-hot columns, and integers that encode categories, can be refined.
     spread_anchors : bool
         Choose whole training graphs that are far apart, by the seeding of k-means++, instead of
         uniformly. Needs ``max_random_nodes=None``.
     partial : bool
-        Compare counts instead of shares, so that vectors see size: each node of a random graph
-        is matched with a node of its own of the graph, unmatched nodes of the graph cost nothing,
-        those of the random graph that find none cost as much as nodes that have nothing in common
-        are apart (docs/transport.md), and the sum is divided by the random graph's mass. Nodes
-        count with their masses, which must be integers.
+        Compare counts instead of shares, so that vectors depend on size. Each node of a random
+        graph is matched with a different node of the graph. Nodes of the graph that are left over
+        cost nothing; a node of the random graph without a match costs as much as one matched with
+        a node that it has nothing in common with (docs/transport.md). The sum is divided by the
+        random graph's mass. Nodes count with their masses, which must be integers.
     device : {"cpu", "cuda", "auto"}
         Where distances are computed: "cuda" is an NVIDIA GPU, "auto" one if there is one and
         enough work for it.
@@ -216,8 +216,8 @@ class RandomGraphEmbedding(
     def _fit_transform_as_view(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
         """Do what `fit_transform` does as one of several embeddings.
 
-        Nodes that others have embedded are used again, and what is not used, or lacks nodes, is not
-        for one of them to warn about.
+        Nodes that another view has embedded are reused, and there are no warnings about data that
+        is not used or graphs without nodes: the vectorizer gives these.
         """
         return self._features(self._fit(batch, want_distances=True, embedded=embedded, warn=False))
 

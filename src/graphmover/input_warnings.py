@@ -75,7 +75,7 @@ def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
         )
     elif unused == ["node labels"]:
         warn(
-            "the graphs carry node labels, which points drawn uniformly have not: "
+            "the graphs carry node labels, which points drawn uniformly do not have: "
             'sampling="anchor" uses them, and use_node_labels=False ignores them'
         )
     elif unused:
@@ -181,12 +181,12 @@ class UnknownLabels:
     def warn(self) -> None:
         """Warn once if there were such graphs."""
         n_unknown, n_graphs = self.n_unknown, self.n_graphs
-        # Refined labels are so many that this happens to some graphs, but not to all of many.
+        # There are so many refined labels that this happens to some graphs, but not to all of many.
         if not n_unknown or (self._wl_iterations and not 10 <= n_graphs == n_unknown):
             return
         warn(
-            f"{n_unknown} of {n_graphs} graphs have no node label in common with {self._among}: "
-            f"their labels tell nothing about them. Are these of the kind that the model was "
+            f"{n_unknown} of {n_graphs} graphs have no node label in common with {self._among}, "
+            f"so their labels say nothing about them. Are these of the kind that the model was "
             f"fitted with, numbers or strings?"
         )
 

@@ -332,7 +332,7 @@ def check_parameters(parameters: Mapping[str, object]) -> None:
         return
     if parameters["max_random_nodes"] is None:
         raise ValueError(
-            'max_random_nodes=None needs sampling="anchor": uniform random graphs are of no '
+            'max_random_nodes=None needs sampling="anchor": uniform random graphs come from no '
             "training graph"
         )
     if parameters["wl_depths"] == "all":

@@ -55,7 +55,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         Number of random graphs of each view. A view of whole training graphs has no more than
         there are training graphs. With a list of views, each has its own number.
     views : "auto" or list of (name, transformer) or (name, transformer, weight)
-        "auto" looks at what the training graphs carry; `describe` tells what was chosen. A
+        "auto" looks at what the training graphs carry; `describe` says what was chosen. A
         transformer is a `RandomGraphEmbedding` or `GraphSizes`. The weight, 1 unless given, is
         the length of the view's part of a vector relative to the others.
     device : {"cpu", "cuda", "auto"}

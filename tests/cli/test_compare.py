@@ -93,7 +93,7 @@ def test_a_collection_without_target(tmp_path, complaint):
     code, shown = complaint(str(file))
     assert code == 1
     assert (
-        "has no target: name the column of a class or value per graph by --target-column" in shown
+        "has no target: name the column with a class or value per graph by --target-column" in shown
     )
 
 

@@ -146,7 +146,7 @@ def test_a_fork_does_not_wait_for_ever_and_its_child_says_why_it_cannot_compute(
         proceed.set()
     for raised in (error, grandchild):
         assert isinstance(raised, RuntimeError)
-        assert "forked while another thread of its parent computed" in str(raised)
+        assert "forked while another thread of its parent was computing" in str(raised)
         assert '"spawn"' in str(raised)
     assert in_child(compute) == compute() == expected
 

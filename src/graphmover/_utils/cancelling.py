@@ -19,7 +19,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-#: Windows hears Ctrl-C only between two waits of the main thread, which take so many seconds there.
+#: Windows hears Ctrl-C only between two waits of the main thread, which last this many seconds.
 _LONGEST_WAIT: float | None = None if os.name == "posix" else 0.2
 
 _local = threading.local()
@@ -88,7 +88,7 @@ def interruptibly(work: Callable[[], Result]) -> Result:
 
 @contextmanager
 def uninterruptible() -> Iterator[None]:
-    """Mark work that a process which Ctrl-C ends shall not wait for."""
+    """Mark work that must not delay the end of the process after Ctrl-C."""
     me = threading.get_ident()
     _uninterruptible.append(me)
     try:

@@ -50,7 +50,7 @@ def _report(kernel: Any, what: str, done: threading.Event) -> None:
 
 
 def _count_seconds(what: str, start: float, done: threading.Event) -> None:
-    """Show on a terminal that something happens, as long as it does."""
+    """Show on a terminal that something is happening, while it does."""
     if not is_shown():
         return
     with ThreadBar(bar_format="{desc}", leave=False) as line:

@@ -19,7 +19,7 @@ from graphmover._utils.locks import NO_FOLLOW, is_at, try_lock
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 #: Windows renames no file that another process has open, as virus scanners have new ones for a
-#: moment. So many seconds are given to them.
+#: moment. They get this many seconds to let go.
 PATIENCE = 2.0
 _POLL = 0.05
 

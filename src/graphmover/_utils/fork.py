@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
-#: A fork waits at most so many seconds for chunks to end.
+#: A fork waits at most this many seconds for chunks to end.
 PATIENCE = 3.0
 
 _locks: list[AbstractContextManager[Any]] = []
@@ -77,8 +77,8 @@ class _Gate:
         with self._changed:
             if self._is_interrupted:
                 raise RuntimeError(
-                    "this process was forked while another thread of its parent computed, so its "
-                    "linear algebra library may be locked for ever: fork before computing, or "
+                    "this process was forked while another thread of its parent was computing, so "
+                    "its linear algebra library may be locked for ever: fork before computing, or "
                     'start processes by joblib or by the multiprocessing contexts "spawn" and '
                     '"forkserver"'
                 )

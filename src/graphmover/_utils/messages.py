@@ -71,7 +71,7 @@ def _is_internal(frame: FrameType) -> bool:
 
 @contextmanager
 def timed(what: str, *values: object) -> Iterator[None]:
-    """Log how long a step took, for those who want to know."""
+    """Log how long a step took, at the level DEBUG."""
     start = time.perf_counter()
     yield
     logger.debug(f"{what} took %.2f s", *values, time.perf_counter() - start)

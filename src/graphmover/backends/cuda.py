@@ -18,9 +18,9 @@ from graphmover._utils.parallel import for_each_chunk
 from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.backends.protocol import Backend, Chunking, Floats, Ints
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.embed import node_codes, node_points
-from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.nodes.masses import node_degrees, node_masses, require_counts
+from graphmover.nodes.embed import embedded_arrays, node_points
+from graphmover.nodes.embeddings import FlatNodes, NodeEmbeddings
+from graphmover.nodes.masses import require_counts
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import Work
 from graphmover.transport.cuda import engine, schedule
@@ -34,38 +34,13 @@ _THREADS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceNodes:
+class DeviceNodes(FlatNodes):
     """What `NodeEmbeddings` holds, on the device but for the offsets."""
 
     points: Floats
     masses: Ints
     offsets: Ints  # on the host
     labels: Ints | None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_dimensions(self) -> int:
-        """The dimension of the points."""
-        return int(self.points.shape[1])
-
-    @property
-    def node_counts(self) -> Ints:
-        """Number of nodes of each graph."""
-        return np.diff(self.offsets)
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether nodes have labels."""
-        return self.labels is not None
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """The smallest and the largest coordinate of all nodes; 0 and 0 if there are none."""
-        if not self.points.size:
-            return 0.0, 0.0
-        return float(self.points.min()), float(self.points.max())
 
     def divided_by(self, scale: float) -> DeviceNodes:
         """Return the same graphs with all coordinates divided by a number."""
@@ -234,16 +209,21 @@ def distances_on_device(nodes: DeviceNodes, prepared: Prepared | PreparedTree) -
 def _embed(batch: GraphBatch, recipe: NodeRecipe, first_index: int) -> DeviceNodes:
     import cupy
 
-    batch = recipe.read.of(batch, first_index)
-    labels = node_codes(batch, recipe)
-    degrees = node_degrees(batch, first_index)
-    work = Work(batch, degrees, recipe.n_dimensions, first_index=first_index)
-    method = recipe.method
-    on_gpu = None if method is None or recipe.smoothing else method.points_on_gpu
-    points = cupy.asarray(node_points(work, recipe)) if on_gpu is None else on_gpu(work)
-    masses = cupy.asarray(node_masses(batch, degrees, recipe.node_mass))
+    points, masses, labels = embedded_arrays(batch, recipe, _points, first_index=first_index)
     codes = None if labels is None else cupy.asarray(labels)
-    return DeviceNodes(points, masses, batch.offsets, codes).divided_by(recipe.scale)
+    nodes = DeviceNodes(points, cupy.asarray(masses), batch.offsets, codes)
+    return nodes.divided_by(recipe.scale)
+
+
+def _points(work: Work, recipe: NodeRecipe) -> Floats:
+    """Return the points on the device, computed there if the method can."""
+    import cupy
+
+    on_gpu = recipe.method and recipe.method.points_on_gpu
+    if on_gpu is None or recipe.smoothing:
+        points: Floats = cupy.asarray(node_points(work, recipe))
+        return points
+    return on_gpu(work)
 
 
 def _joined(parts: list[DeviceNodes], offsets: Ints) -> DeviceNodes:

@@ -84,7 +84,7 @@ class Backend(Protocol[NodesT, PreparedT]):
         """
 
     def distances_of_pairs(self, x: PreparedT, y: PreparedT, rows: Ints, columns: Ints) -> Floats:
-        """Return the distances of graphs ``rows`` of x to graphs ``columns`` of y, likewise."""
+        """Return the distances of pairs of graphs, given as in `bounds_of_pairs`."""
 
     def chunking(self, node_counts: Ints, prepared: PreparedT, n_jobs: int | None) -> Chunking:
         """Cut graphs into chunks."""

@@ -26,7 +26,7 @@ from graphmover.transport.tree.histograms import LabelIndex, histograms, index_l
 _CHUNK_NODES = 4096
 _CHUNK_PAIRS = 2**22
 
-#: And, in the closed form for labels, on about so many nodes and pairs of graphs.
+#: And, in the closed form for labels, on about this many nodes and pairs of graphs.
 _CHUNK_LABELLED_NODES = 2**14
 _CHUNK_PAIRS_OF_GRAPHS = 2**20
 

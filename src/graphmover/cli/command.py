@@ -13,6 +13,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -106,3 +107,14 @@ def _record(context: typer.Context, result: Result) -> dict[str, Any]:
 
     seed = context.params.get("seed")
     return {"command": context.command.name, "version": __version__, "seed": seed, **result.values}
+
+
+@contextmanager
+def hinting_at_resume(output: Path) -> Iterator[None]:
+    """After Ctrl-C, say how to resume, if anything of an output is finished."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if output.with_name(f"{output.name}.part").exists():
+            logger.info("run the same command again to resume")
+        raise

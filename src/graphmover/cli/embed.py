@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover._utils.messages import counted, logger
-from graphmover.cli.command import Result
+from graphmover.cli.command import Result, hinting_at_resume
 from graphmover.cli.fit import fit_to
 from graphmover.cli.many_workers import Workers, embed_on_workers
 from graphmover.cli.options import (
     BatchSize,
     FitGraphs,
     Force,
+    Restart,
     Source,
     jobs_if_given,
     reads_graphs,
@@ -58,9 +59,7 @@ def embed(
     ] = None,
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Discard what an interrupted run left.")
-    ] = False,
+    restart: Restart = False,
     force: Force = False,
     cluster: Annotated[
         str | None,
@@ -173,7 +172,7 @@ def _embed_here(
             graphs = fitted.sample
             of_files = {"target_column": None, "id_column": None, "keep_direction": False}
             options = {**reading, **of_files}
-    try:
+    with hinting_at_resume(output):
         n_graphs, n_features = embedding._write_vectors(
             graphs,
             output,
@@ -183,10 +182,6 @@ def _embed_here(
             overwrite=force,
             known=rows,
         )
-    except KeyboardInterrupt:
-        if output.with_name(f"{output.name}.part").exists():
-            logger.info("run the same command again to resume")
-        raise
     where = "standard output" if str(output) == "-" else output
     shape = f"{counted(n_graphs, 'graph')} x {counted(n_features, 'feature')}"
     logger.info("%s -> %s", shape, where)

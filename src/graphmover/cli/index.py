@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmover._utils.messages import counted, logger
-from graphmover.cli.command import Result
+from graphmover.cli.command import Result, hinting_at_resume
 from graphmover.cli.options import (
     BatchSize,
     FitGraphs,
     Force,
+    Restart,
     Source,
     is_given,
     reads_graphs,
@@ -45,9 +46,7 @@ def index(
     reading: dict[str, Any],
     fit_graphs: FitGraphs = 10_000,
     batch_size: BatchSize = None,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Discard what an interrupted run left.")
-    ] = False,
+    restart: Restart = False,
     force: Force = False,
 ) -> Result:
     """Index a collection of graphs for `graphmover search`.
@@ -120,16 +119,11 @@ def _index_batches(
     from graphmover.io.partial_index import PartialIndex
 
     model = near._stored()
-    try:
-        with PartialIndex(output, model.model, resume=resume) as part:
-            for batch in batches:
-                part.add(batch, near._stored)
-            if part.n_resumed:
-                logger.info("%s from before", counted(part.n_resumed, "batch", "batches"))
-            if skipped is not None:
-                skipped.finish()
-            return part.finish(model)
-    except KeyboardInterrupt:
-        if output.with_name(f"{output.name}.part").exists():
-            logger.info("run the same command again to resume")
-        raise
+    with hinting_at_resume(output), PartialIndex(output, model.model, resume=resume) as part:
+        for batch in batches:
+            part.add(batch, near._stored)
+        if part.n_resumed:
+            logger.info("%s from before", counted(part.n_resumed, "batch", "batches"))
+        if skipped is not None:
+            skipped.finish()
+        return part.finish(model)

@@ -95,7 +95,7 @@ def _check(workers: Workers) -> None:
             f"ray://HOST:PORT"
         )
     if is_dask and workers.workers is not None:
-        raise ValueError("leave out --workers: a Dask cluster has the workers that it has")
+        raise ValueError("leave out --workers: a Dask cluster has workers of its own")
     if address is None and workers.gpus:
         raise ValueError("leave out --gpus: it is for --cluster")
 

@@ -72,7 +72,7 @@ TargetColumn = Annotated[
     ),
 ]
 NO_TARGET = (
-    "{} has no target: name the column of a class or value per graph by --target-column, or put "
+    "{} has no target: name the column with a class or value per graph by --target-column, or put "
     "a table of edges into a folder beside graphs.csv, which has one"
 )
 
@@ -98,6 +98,9 @@ Errors = Annotated[
         help="What to do about a graph that cannot be read: raise an error, skip it, or put an "
         "empty graph in its place."
     ),
+]
+Restart = Annotated[
+    bool, typer.Option("--restart", help="Discard what an interrupted run left behind.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 BatchSize = Annotated[
@@ -209,7 +212,7 @@ def _value(name: str, given: Any) -> Any:
     if isinstance(rule, Blocks):
         return None if given == "none" else given
     if isinstance(rule, Integer) and rule.none is not None:
-        return None if given == rule.none else _whole_number(given, PARAMETERS[name].option, rule)
+        return None if given == rule.none else _integer(given, PARAMETERS[name].option, rule)
     if isinstance(rule, Bandwidth):
         return given if multiple_of_scale(given) is not None else _number(given)
     return given
@@ -302,7 +305,7 @@ def _number(text: str) -> float:
         ) from None
 
 
-def _whole_number(text: str, option: str, rule: Integer) -> int:
+def _integer(text: str, option: str, rule: Integer) -> int:
     try:
         return int(text)
     except ValueError:

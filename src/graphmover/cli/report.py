@@ -41,7 +41,7 @@ def report(
         Map, typer.Option(help="auto: t-SNE of up to 5000 graphs, principal components of more.")
     ] = Map.auto,
     max_graphs: Annotated[
-        int, typer.Option(min=1, help="Show a random sample of so many graphs if there are more.")
+        int, typer.Option(min=1, help="Show a random sample of this many graphs if there are more.")
     ] = 20_000,
     force: Force = False,
     jobs: Jobs = -1,

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from graphmover._utils.messages import counted, logger
-from graphmover.cli.command import Result
-from graphmover.cli.options import OPTIONS, BatchSize, Force, Jobs, Source, reads_graphs
+from graphmover.cli.command import Result, hinting_at_resume
+from graphmover.cli.options import OPTIONS, BatchSize, Force, Jobs, Restart, Source, reads_graphs
 from graphmover.cli.words import checking_options
 
 #: Where distances are computed, as in all commands.
@@ -42,9 +42,7 @@ def search(
     device: _Device = OPTIONS["device"].default,
     jobs: Jobs = -1,
     batch_size: BatchSize = None,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Discard what an interrupted run left.")
-    ] = False,
+    restart: Restart = False,
     force: Force = False,
 ) -> Result:
     """Find the nearest graphs in an index, exactly.
@@ -95,26 +93,20 @@ def search(
         return as_row(distances, indices)
 
     names = np.array([f"{what}{i}" for what in ("distance", "neighbour") for i in range(wanted)])
-    try:
-        with listing_skipped(
-            output if is_file else None, reading["errors"], overwrite=force
-        ) as skipped:
-            n_queries = write_rows(
-                iter_batches(source, batch_size or _BATCH_GRAPHS, skipped=skipped, **reading),
-                rows_of,
-                output,
-                names=names,
-                model=f"{index_fingerprint(library)}, {counted(wanted, 'neighbour')}",
-                resume=not restart,
-                skipped=skipped,
-                progress="searching",
-                total=count_graphs(source),
-                writer=HitsWriter(near.ids_),
-            )
-    except KeyboardInterrupt:
-        if output.with_name(f"{output.name}.part").exists():
-            logger.info("run the same command again to resume")
-        raise
+    listed = listing_skipped(output if is_file else None, reading["errors"], overwrite=force)
+    with hinting_at_resume(output), listed as skipped:
+        n_queries = write_rows(
+            iter_batches(source, batch_size or _BATCH_GRAPHS, skipped=skipped, **reading),
+            rows_of,
+            output,
+            names=names,
+            model=f"{index_fingerprint(library)}, {counted(wanted, 'neighbour')}",
+            resume=not restart,
+            skipped=skipped,
+            progress="searching",
+            total=count_graphs(source),
+            writer=HitsWriter(near.ids_),
+        )
     warn_about_zero_rows(n_empty)
     unknown.warn()
     where = output if is_file else "standard output"

@@ -27,7 +27,7 @@ _TIMEOUT = 30  # seconds without data
 
 #: The largest download of a set, in megabytes.
 LIMIT_VARIABLE = "GRAPHMOVER_MAX_DOWNLOAD_MB"
-#: Without the variable: so many bytes, and so many for each number that the catalogue announces.
+#: Without the variable: this many bytes, and this many more for each number of the set.
 _SPARE_BYTES, _BYTES_PER_NUMBER = 64_000_000, 32
 
 
@@ -221,7 +221,7 @@ def _require_zip(draft: Path, name: str) -> None:
 
 
 def _require_graphs(draft: Path, expected: int) -> None:
-    """Reject a set that has not as many graphs as the catalogue says."""
+    """Reject a set whose number of graphs is not the catalogue's."""
     from graphmover.datasets.numbers import BadLineError, read_table
 
     with opened(draft, Limit(draft)) as files:

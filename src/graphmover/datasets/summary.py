@@ -74,7 +74,7 @@ class Summary:
     first_ids : list of str or int
         A few of them.
     other_columns : list of str
-        What a file says of its graphs beside id and target, which is not read.
+        Columns or attributes of a file's graphs, beside id and target, that are not read.
     target : dict or None
         ``{"classes": {name: graphs}}``, the most frequent first; or for real values
         ``{"least": float, "most": float, "mean": float}``.

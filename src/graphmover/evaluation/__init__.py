@@ -57,7 +57,7 @@ __all__ = [
 
 SELECTIONS = ("ridge", "svm")
 
-#: How many random graphs the paper's methods have, unless told.
+#: How many random graphs the paper's methods have by default.
 _COMPONENTS = 256
 
 

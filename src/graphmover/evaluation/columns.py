@@ -38,7 +38,7 @@ class Hyperparameters(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """All that distances know of the training nodes of a fold: few folds differ in it."""
+    """What distances depend on in the training nodes of a fold: few folds differ in it."""
 
     scale: float
     extent: tuple[float, float] | None  # needed for uniform random graphs
@@ -134,7 +134,7 @@ class FoldDistances:
     def _whole_graphs(self) -> tuple[Indices, list[Indices]]:
         """The graphs that are random graphs themselves, and the columns of each fold.
 
-        None is there twice: a fold has no more columns than training graphs.
+        No graph appears twice: a fold has no more columns than training graphs.
         """
         order = np.random.default_rng([self._seed, 2]).permutation(len(self._graphs))
         order = order[self._graphs.node_counts[order] > 0]
@@ -188,7 +188,7 @@ class FoldDistances:
     def _fitted_recipe(
         self, hyperparameters: Hyperparameters, fold: int, n_jobs: int | None
     ) -> NodeRecipe:
-        """Return a recipe that knows the training graphs of a fold, but for its scale."""
+        """Return the recipe fitted to the training graphs of a fold, except for its scale."""
         recipe = self._recipe(hyperparameters)
         if not recipe.is_composed:
             return recipe

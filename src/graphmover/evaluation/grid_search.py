@@ -37,7 +37,7 @@ _CANDIDATES = "settings"
 
 
 class _Job(NamedTuple):
-    """A candidate to compare or to score, with so many random graphs, in one fold."""
+    """A candidate to compare or to score, with a number of random graphs, in one fold."""
 
     fold: Fold
     n_components: int

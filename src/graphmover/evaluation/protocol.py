@@ -1,6 +1,7 @@
 """What a method must offer so that `evaluate` can run it.
 
-To add a rival method, write one file in `methods/`: a subclass of `FoldByFold` needs a name and a
+Scikit-learn estimators of graphs, such as those of `graphmover.rivals`, need none of this. To add a
+method of another kind, write one file in `methods/`: a subclass of `FoldByFold` needs a name and a
 function that scores a fold. Methods whose folds share more than that implement `EvaluationMethod`.
 """
 

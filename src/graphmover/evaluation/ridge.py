@@ -129,8 +129,8 @@ def ridge_choice(
     """Return how well ridge does on training rows: leave-one-out or, given sources, inner folds.
 
     A random graph that is a whole training graph has the distance 0 to it, which no unseen graph
-    has: leaving out a row, but not its own column, flatters. Inner folds see no column that was
-    drawn from a validation graph.
+    has: leaving out a row, but not its own column, is too optimistic. Inner folds see no column
+    that was drawn from a validation graph.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ def _coefficients(head: Any) -> tuple[list[Any], Floats]:
     if len(rows) != len(classes):
         raise ValueError(
             f"{type(head).__name__} has {len(rows)} rows of weights for {len(classes)} classes: "
-            f"expected one versus the rest"
+            f"expected one-vs-rest"
         )
     return classes, rows
 

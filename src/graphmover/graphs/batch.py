@@ -230,8 +230,8 @@ class GraphBatch:
         ----------
         schema : pyarrow.Schema, optional
             The schema of an earlier table to continue. Labels are then JSON wherever they are
-            in the schema, weights of 1 are written out, and columns that this batch lacks for
-            want of nodes or edges, or of ids, are added.
+            in the schema, weights of 1 are written out, and columns that this batch lacks,
+            because it has no nodes, no edges or no ids, are added.
 
         Examples
         --------

@@ -42,7 +42,7 @@ def from_edge_list(
     node_attributes: str | Sequence[str] | None = None,
     keep_direction: bool = False,
 ) -> GraphBatch:
-    """Make graphs of a table with a row per edge, and a column that tells their graph.
+    """Make graphs from a table with a row per edge and a column that names the edge's graph.
 
     Parameters
     ----------

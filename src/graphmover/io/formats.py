@@ -131,7 +131,7 @@ def iter_batches(
         raised in any case.
     skipped : list, or another object with ``append``, optional
         Takes a ``(position, id, reason)`` for each such graph. Without it, there is a warning
-        at the end, which tells their number.
+        at the end, with their number.
     max_bytes : int, optional
         The most memory that reading a file may take by estimate. By default 1 GB, or 1000
         times the size of the file if that is more: a small file that declares more raises a
@@ -309,7 +309,9 @@ def write_graphs(
     require_new(path, overwrite=overwrite)
     if target is not None:
         if isinstance(source, str | os.PathLike):
-            raise ValueError("target is for graphs in memory: name that of a file by target_column")
+            raise ValueError(
+                "target is for graphs in memory: name the column of a file by target_column"
+            )
         if errors == "skip":
             raise ValueError("target would not line up with errors='skip': use errors='empty'")
     with listing_skipped(path, errors, overwrite=overwrite) as skipped:

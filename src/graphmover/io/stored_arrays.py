@@ -31,7 +31,7 @@ _HEADER = re.compile(
 )
 
 #: The length of what precedes a member's name, and how members begin in a file to be mapped: at a
-#: multiple of so many bytes, after padding in a field that readers of zip files skip.
+#: multiple of this many bytes, after padding in a field that readers of zip files skip.
 _ZIP_HEADER = 30
 _ALIGNMENT = 64
 

@@ -1,8 +1,8 @@
-"""Attributes that say of which kind a node or an edge is: equal vectors are equal labels.
+"""Attributes that encode categories, read as labels: equal vectors become equal labels.
 
-Many libraries have labels as numbers: one-hot columns, as the ``x`` and ``edge_attr`` of PyTorch
-Geometric's TU data sets, or several integers, as the atoms of molecules. Read as labels, they can
-be refined.
+Many libraries store labels as numbers: one-hot columns, as in ``x`` and ``edge_attr`` of PyTorch
+Geometric's TU data sets, or several integers, as for the atoms of molecules. Read as labels, they
+can be refined.
 """
 
 from __future__ import annotations
@@ -22,21 +22,25 @@ from graphmover.parameters import ATTRIBUTES_AS_LABELS
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Neighbourhoods recur if this share of the nodes has a label, refined so often, that a node of
-#: another graph has, too: in molecules 0.83 or more, in small proteins 0.55, in large ones 0.01.
+#: Neighbourhoods recur if at least this share of the nodes has a label, refined this many times,
+#: that a node of another graph has, too: in molecules 0.83 or more, in small proteins 0.55, in
+#: large ones 0.01.
 _RECURRING_SHARE = 0.75
 _RECURRING_DEPTH = 2
 
-#: Vectors that are not one-hot are taken for labels if there are at most so many, and each stands
-#: beside ten nodes or edges on average. Others recur in copies of a graph alone.
+#: Vectors that are not one-hot are taken for labels if there are at most this many different ones,
+#: and each occurs on ten nodes or edges on average. Others recur in copies of a graph alone.
 _MOST_KINDS = 1000
 _LEAST_PER_KIND = 10
+
+#: In place of a number of columns: whatever number there is.
+_ANY = -1
 
 
 class ReadAsLabels(NamedTuple):
     """Whether the attributes of nodes, and those of edges, are read as labels.
 
-    A number of columns, 0 for "not", and -1 for "whatever number there is".
+    Each is a number of columns: 0 if they are not read, -1 before `fit` has seen the number.
     """
 
     nodes: int = 0
@@ -45,12 +49,14 @@ class ReadAsLabels(NamedTuple):
     @classmethod
     def of_choice(cls, choice: str) -> ReadAsLabels:
         """Return what an estimator's ``attributes_as_labels`` asks for."""
-        return cls(-(choice in ("nodes", "both")), -(choice in ("edges", "both")))
+        return cls(
+            _ANY if choice in ("nodes", "both") else 0, _ANY if choice in ("edges", "both") else 0
+        )
 
     @property
     def choice(self) -> str:
         """What an estimator's ``attributes_as_labels`` would ask for."""
-        return ATTRIBUTES_AS_LABELS[bool(self.nodes) + 2 * bool(self.edges)]
+        return _choice(bool(self.nodes), bool(self.edges))
 
     def fitted_to(self, batch: GraphBatch) -> ReadAsLabels:
         """Return the same with numbers of columns, which later graphs must have, too."""
@@ -106,12 +112,17 @@ def read_by_default(batch: GraphBatch) -> str:
     Read as labels are one-hot vectors, and those by which neighbourhoods recur as they do in
     molecules. Where there are labels, they stay.
     """
-    nodes = edges = 0
+    nodes = edges = False
     if batch.node_labels is None and (table := batch.node_attributes) is not None:
-        nodes = -(is_one_hot(table) or _are_kinds(table, batch, ReadAsLabels(nodes=-1)))
+        nodes = is_one_hot(table) or _are_kinds(table, batch, ReadAsLabels(nodes=_ANY))
     if batch.edge_labels is None and (table := batch.edge_attributes) is not None:
-        edges = -(is_one_hot(table) or _are_kinds(table, batch, ReadAsLabels(nodes, -1)))
-    return ATTRIBUTES_AS_LABELS[-nodes - 2 * edges]
+        read = ReadAsLabels(_ANY if nodes else 0, _ANY)
+        edges = is_one_hot(table) or _are_kinds(table, batch, read)
+    return _choice(nodes, edges)
+
+
+def _choice(nodes: bool, edges: bool) -> str:
+    return ATTRIBUTES_AS_LABELS[nodes + 2 * edges]
 
 
 def is_one_hot(table: Floats) -> bool:

@@ -8,6 +8,7 @@ mass is its degree, or the same for all nodes (`masses.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from graphmover.nodes.registry import NodeEmbedding
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def embed_nodes(
@@ -88,7 +90,8 @@ def embed_nodes(
     use_edge_labels : bool or "auto"
         Whether edge labels enter the iterations; "auto": if the graphs have them.
     attributes_as_labels : {"none", "nodes", "edges", "both"}
-        Whose attributes are read as labels, which they replace: equal vectors are equal labels.
+        Whose attributes are read as labels, in place of any labels: equal vectors become equal
+        labels.
     smoothing : int
         How many times points are averaged with their neighbours':
         x <- (x + weighted mean of the neighbours' x) / 2. All depths are put side by side and
@@ -156,16 +159,34 @@ def embed_batch(
     first_index: int = 0,
 ) -> NodeEmbeddings:
     """Embed the nodes of a batch by a recipe, on the CPU."""
+    points, masses, labels = embedded_arrays(
+        batch, recipe, node_points, n_jobs=n_jobs, progress=progress, first_index=first_index
+    )
+    return NodeEmbeddings._trusted(points, masses, batch.offsets, labels).divided_by(recipe.scale)
+
+
+def embedded_arrays(
+    batch: GraphBatch,
+    recipe: NodeRecipe,
+    points: Callable[[Work, NodeRecipe], Floats],
+    *,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+    first_index: int = 0,
+) -> tuple[Floats, Ints, Ints | None]:
+    """Return the points, masses and labels of all nodes, before points are divided by the scale.
+
+    ``points`` computes the points, on the CPU as `node_points` does, or on a GPU; masses and
+    labels are on the host.
+    """
     batch = recipe.read.of(batch, first_index)
     labels = node_codes(batch, recipe)
     degrees = node_degrees(batch, first_index)
     work = Work(batch, degrees, recipe.n_dimensions, n_jobs, progress, first_index)
-    points = node_points(work, recipe)
-    masses = node_masses(batch, degrees, recipe.node_mass)
-    return NodeEmbeddings._trusted(points, masses, batch.offsets, labels).divided_by(recipe.scale)
+    return points(work, recipe), node_masses(batch, degrees, recipe.node_mass), labels
 
 
-def node_codes(batch: GraphBatch, recipe: NodeRecipe) -> NDArray[np.int64] | None:
+def node_codes(batch: GraphBatch, recipe: NodeRecipe) -> Ints | None:
     """Return the refined labels of all nodes as codes, or None if there are none."""
     has_labels = batch.node_labels is not None
     wanted = recipe.use_node_labels

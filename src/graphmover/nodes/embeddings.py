@@ -60,7 +60,43 @@ class Nodes(Protocol):
         """Return some graphs on the host."""
 
 
-class NodeEmbeddings:
+class FlatNodes:
+    """What nodes in flat arrays have in common, wherever the arrays are."""
+
+    __slots__ = ()
+
+    points: Floats
+    masses: Ints
+    offsets: Ints
+    labels: Ints | None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_dimensions(self) -> int:
+        """The dimension d of the points."""
+        return int(self.points.shape[1])
+
+    @property
+    def node_counts(self) -> Ints:
+        """Number of nodes of each graph."""
+        return np.diff(self.offsets)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether nodes have labels."""
+        return self.labels is not None
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest coordinate of all nodes; 0 and 0 if there are none."""
+        if not self.points.size:
+            return 0.0, 0.0
+        return float(self.points.min()), float(self.points.max())
+
+
+class NodeEmbeddings(FlatNodes):
     """Graphs as weighted, optionally labelled, points: data graphs and random graphs alike.
 
     Parameters
@@ -86,11 +122,6 @@ class NodeEmbeddings:
     """
 
     __slots__ = ("labels", "masses", "offsets", "points")
-
-    points: Floats
-    masses: Ints
-    offsets: Ints
-    labels: Ints | None
 
     def __init__(
         self,
@@ -128,23 +159,10 @@ class NodeEmbeddings:
             np.concatenate(labels) if labels else None,
         )
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     @property
     def shape(self) -> tuple[int]:
         """``(len(nodes),)``."""
         return (len(self),)
-
-    @property
-    def n_dimensions(self) -> int:
-        """The dimension d of the points."""
-        return int(self.points.shape[1])
-
-    @property
-    def node_counts(self) -> Ints:
-        """Number of nodes of each graph."""
-        return np.diff(self.offsets)
 
     @property
     def weights(self) -> Floats:
@@ -152,18 +170,6 @@ class NodeEmbeddings:
         totals = segment_sums(self.masses, self.offsets)
         shares: Floats = self.masses / np.repeat(totals, self.node_counts)
         return shares
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """The smallest and the largest coordinate of all nodes; 0 and 0 if there are none."""
-        if not self.points.size:
-            return 0.0, 0.0
-        return float(self.points.min()), float(self.points.max())
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether nodes have labels."""
-        return self.labels is not None
 
     def with_labels(self, labels: ArrayLike | None) -> Self:
         """Return the same points and masses with other labels, or with none."""

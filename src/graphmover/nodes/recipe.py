@@ -141,6 +141,6 @@ class NodeRecipe(NamedTuple):
         low, high = extent
         if self.is_on_scale:
             return self
-        # Depths side by side are divided by the root of their number, and shall stay so.
+        # Depths side by side are divided by the root of their number, and must stay so.
         depths = math.sqrt(self.smoothing + 1)
         return self._replace(scale=(high - low) * depths if high > low else 1.0)

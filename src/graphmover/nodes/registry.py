@@ -51,8 +51,8 @@ class Method(NamedTuple):
     #: Whether all coordinates lie in [0, 1]. Others are divided by their range in the training
     #: set, so that labels weigh the same with every method.
     in_unit_cube: bool = False
-    #: Whether it tells what nodes carry or count, in units of its own. Such points are not divided
-    #: by their range, and "auto" then leaves labels out of the ground distance.
+    #: Whether columns describe what nodes carry or count, in units of their own. They are not
+    #: divided by their range, and "auto" then leaves labels out of the ground distance.
     is_feature: bool = False
     #: Whether columns are centred and divided by their standard deviation over the training nodes.
     is_standardised: bool = False
@@ -60,7 +60,7 @@ class Method(NamedTuple):
     is_ranked: bool = False
     #: What it uses of what graphs carry beside their edges.
     uses: tuple[str, ...] = ("edge weights",)
-    #: What it sees, in words, where that is not its name.
+    #: What it describes, in words, unless its name says so.
     in_words: str = ""
 
 

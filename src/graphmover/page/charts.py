@@ -136,7 +136,7 @@ def bars(title: str, names: list[str], values: list[int]) -> Any:
         figure = _figure(title=title, height=height, y_range=names[::-1], tools="")
         figure.hbar(y=names, right=values, height=0.75, color=_CLASSES[0])
         figure.x_range.start = 0
-        figure.xaxis.ticker = _whole_numbers()
+        figure.xaxis.ticker = _integers()
         figure.ygrid.visible = False
     else:
         figure = _figure(title=title, height=230, x_range=names, tools="")
@@ -162,7 +162,7 @@ def sizes_chart(node_counts: NDArray[np.int64], ranges: dict[str, int]) -> Any:
     figure = _figure(title=title, height=230, tools="")
     middles = starts + (width - 1) / 2
     figure.vbar(x=middles, top=counts, width=0.9 * width, color=_CLASSES[0])
-    figure.xaxis.ticker = _whole_numbers()
+    figure.xaxis.ticker = _integers()
     _of_counts(figure)
     return figure
 
@@ -250,9 +250,9 @@ def _figure(**options: Any) -> Any:
 
 
 def _of_counts(figure: Any) -> None:
-    """Count upwards from 0 in whole numbers; charts below each other begin at the same place."""
+    """Count upwards from 0 in integers; charts below each other begin at the same place."""
     figure.y_range.start = 0
-    figure.yaxis.ticker = _whole_numbers()
+    figure.yaxis.ticker = _integers()
     figure.xgrid.visible = False
     figure.min_border_left = 56
 
@@ -263,7 +263,7 @@ def _plain_numbers(*axes: Any) -> None:
         axis.formatter.power_limit_high = 7
 
 
-def _whole_numbers() -> Any:
+def _integers() -> Any:
     from bokeh.models import BasicTicker
 
     return BasicTicker(min_interval=1, num_minor_ticks=0)

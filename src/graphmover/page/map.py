@@ -29,7 +29,7 @@ def placed(vectors: Floats, method: str, seed: int, n_jobs: int | None) -> tuple
     n_graphs, n_columns = vectors.shape
     if n_graphs < 3 or np.ptp(vectors, axis=0).max() < _NO_SPREAD:
         line = np.column_stack([np.arange(n_graphs, dtype=np.float64), np.zeros(n_graphs)])
-        return line, "The graphs are too few, or too much alike, for a map: they stand in a line."
+        return line, "The graphs are too few, or too similar, for a map: they are shown in a line."
     wanted = min(_COMPONENTS, n_graphs, n_columns)
     pca = PCA(wanted, random_state=seed, svd_solver="randomized" if n_graphs > 500 else "auto")
     reduced = pca.fit_transform(vectors)
@@ -51,6 +51,6 @@ def placed(vectors: Floats, method: str, seed: int, n_jobs: int | None) -> tuple
     with threadpool_limits(n_threads):
         found: Floats = tsne.fit_transform(reduced).astype(np.float64)
     return found, (
-        f"t-SNE of the vectors (perplexity {perplexity:.0f}): near graphs are alike, and distances "
-        f"across the map say little."
+        f"t-SNE of the vectors (perplexity {perplexity:.0f}): similar graphs are close, and "
+        f"distances across the map say little."
     )

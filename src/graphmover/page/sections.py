@@ -203,5 +203,5 @@ def _anchors(content: Content, target: Target | None) -> list[dict[str, Any]]:
     (only,) = weights.targets
     return [
         {"title": title, "anchors": weights.best(only, _ANCHORS, drawn, against=against)}
-        for title, against in (("Speak for a higher value", False), ("For a lower value", True))
+        for title, against in (("For a higher value", False), ("For a lower value", True))
     ]

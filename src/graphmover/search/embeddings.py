@@ -27,7 +27,7 @@ def require_metric(embedding: Any) -> RandomGraphEmbedding:
         )
     if embedding.partial:
         raise ValueError(
-            "distances by counts (partial=True) are no metric, which nearest graphs need: compare "
-            "shares"
+            "distances by counts (partial=True) are not a metric, which nearest graphs need: "
+            "compare shares"
         )
     return embedding

@@ -38,5 +38,5 @@ def lost_too_often(unit: Unit, file: SourceFile, n_losses: int) -> RuntimeError:
     return RuntimeError(
         f"unit {unit.number} ({file.path}, {unit.rows} graphs) lost its worker "
         f"{n_losses} times. "
-        f"If it was killed for want of memory, pass a smaller batch_size or unit_rows"
+        f"If it was killed for lack of memory, pass a smaller batch_size or unit_rows"
     )

@@ -27,6 +27,7 @@ from graphmover.evaluation.protocol import FoldsLeft, Problem
 from graphmover.evaluation.selection import STRENGTHS
 from graphmover.evaluation.svm import SVM_C
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.attributes_as_labels import ReadAsLabels
 from graphmover.nodes.registry import named_blocks, text_of
 from graphmover.parameters import multiple_of_scale
 
@@ -147,7 +148,7 @@ class Method:
         by_edges = points is not None and (
             callable(points) or "edges" in dict(named_blocks(points))
         )
-        by_edges |= self.embedding.attributes_as_labels in ("edges", "both")
+        by_edges |= ReadAsLabels.of_choice(self.embedding.attributes_as_labels).edges != 0
         return by_edges or self.embedding.use_edge_labels is not False
 
     def components(self, n_components: Sequence[int]) -> Sequence[int]:
@@ -156,8 +157,8 @@ class Method:
 
     def require_evaluable(self, graphs: GraphBatch) -> None:
         """Raise an error if node labels are needed but missing."""
-        from_attributes = self.embedding.attributes_as_labels in ("nodes", "both")
-        if self.embedding.use_node_labels is True and not from_attributes:
+        read = ReadAsLabels.of_choice(self.embedding.attributes_as_labels)
+        if self.embedding.use_node_labels is True and not read.nodes:
             require_node_labels(self.name, graphs)
 
     def checkpoint_keys(self, problem: Problem) -> Sequence[str]:
@@ -198,8 +199,8 @@ def named_after_parameters(
     kind = {"anchor": "ASG", "uniform": "RF"}.get(estimator.sampling, estimator.sampling)
     labels = estimator.use_node_labels
     if labels == "auto":
-        from_attributes = estimator.attributes_as_labels in ("nodes", "both")
-        labels = from_attributes or graphs.node_labels is not None
+        read = ReadAsLabels.of_choice(estimator.attributes_as_labels)
+        labels = bool(read.nodes) or graphs.node_labels is not None
     name = f"RGE({kind})"
     if kind == "ASG" and (labels or shown("wl_iterations") != "0"):
         name += "+labels"

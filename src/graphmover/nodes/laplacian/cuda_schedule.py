@@ -24,7 +24,7 @@ _EDGES: tuple[int, ...] = (
     352,
 )
 
-#: Pairs (nodes, threads): the threads of a block for graphs of up to so many nodes.
+#: Pairs (nodes, threads): the threads of a block for graphs of up to that many nodes.
 _THREADS = ((16, 32), (48, 64), (96, 128), (144, 256), (208, 512), (2**31, 1024))
 _THREADS_FOR_ROTATIONS = ((16, 32), (40, 64), (64, 128), (2**31, 256))
 

@@ -75,7 +75,7 @@ class _Part:
     def find(
         self, want: int, quotient: QuotientGraph, tolerance: float, dense: int, report: Report
     ) -> None:
-        """Find at least so many eigenpairs."""
+        """Find at least this many eigenpairs."""
         if self.parent < 0:
             graph = quotient.component(self.classes)
         else:

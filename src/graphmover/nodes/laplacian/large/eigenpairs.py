@@ -44,7 +44,7 @@ MOST_PRODUCTS = 30_000
 #: Graphs of this many nodes do not fit the processor's caches: they are renumbered first.
 _LARGER_THAN_CACHES = 20_000
 
-#: Eigenvalues below this take so many products that a factorisation is tried first.
+#: Eigenvalues below this take so many matrix products that a factorisation is tried first.
 _SMALL_EIGENVALUE = 0.03
 
 #: This many products beyond the number of eigenvalues wanted estimate how small these are.

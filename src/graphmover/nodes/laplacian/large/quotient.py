@@ -98,7 +98,7 @@ class QuotientGraph(NamedTuple):
         )
 
     def without_copies(self, kept: Ints, copies: Ints) -> QuotientGraph:
-        """Return the graph of some of the nodes, each of which now stands for so many."""
+        """Return the graph of some of the nodes, each of which now stands for several."""
         part = self._rows(kept)
         number = np.full(len(self.scale), -1, np.int64)
         number[kept] = np.arange(len(kept))
