@@ -44,7 +44,7 @@ def page_of(
     texts = {
         "title": escaped(name),
         "subtitle": escaped(f"{n_graphs:,} graph{'s' if n_graphs != 1 else ''}{sampled}"),
-        "summary": _summary_table(content.summary),
+        "summary": _summary_table(content.summary, target),
         "data_charts": data_charts,
         "map_words": escaped(content.map_words),
         "scores": _scores(data, content, shown),
@@ -56,7 +56,7 @@ def page_of(
     return page(texts, meta, packed, shown)
 
 
-def _summary_table(summary: Summary) -> str:
+def _summary_table(summary: Summary, target: Target | None) -> str:
     def spread(values: Any) -> str:
         if values.least == values.most:
             return f"{values.total:,} in all; {values.most:,} in each graph"
@@ -79,12 +79,23 @@ def _summary_table(summary: Summary) -> str:
         ("Edge weights", amount(summary.edge_weights)),
         ("Ids", amount(summary.ids)),
     ]
-    target = summary.target
-    if target is not None and "classes" in target:
-        rows.append(("Target", f"{len(target['classes'])} classes"))
-    elif target is not None:
-        rows.append(("Target", f"numbers from {target['least']:g} to {target['most']:g}"))
+    if words := _target_in_words(summary, target):
+        rows.append(("Target", words))
     return table(rows)
+
+
+def _target_in_words(summary: Summary, target: Target | None) -> str:
+    """Say what the target is: as it is predicted, or else as it was read."""
+    if target is not None and len(target.classes):
+        return f"{len(target.classes)} classes"
+    if target is not None:
+        return f"numbers from {target.values.min():g} to {target.values.max():g}"
+    read = summary.target
+    if read is None:
+        return ""
+    if "classes" in read:
+        return f"{len(read['classes'])} classes"
+    return f"numbers from {read['least']:g} to {read['most']:g}"
 
 
 def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
@@ -95,7 +106,9 @@ def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
         return note("No predictions were asked for (n_folds=0).")
     text = table(predictions.scores.items()) + "".join(note(one) for one in target.notes)
     if len(target.classes) > charts.MOST_CLASSES:
-        return text + note(f"{len(target.classes)} classes are too many for a confusion matrix.")
+        hint = ' If they are values, pass task="regression".' if _are_numbers(target) else ""
+        words = f"{len(target.classes)} classes are too many for a confusion matrix.{hint}"
+        return text + note(words)
     if len(target.classes):
         shown["chart-scores"] = charts.confusion_chart(target, predictions.values)
         shade = '<p class="muted">The stronger the colour, the larger the share of the row.</p>'
@@ -104,6 +117,10 @@ def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
     shown["chart-residuals"] = charts.residual_histogram(predictions.values - target.values)
     both = chart_place("chart-scores") + chart_place("chart-residuals")
     return text + f'<div class="columns">{both}</div>'
+
+
+def _are_numbers(target: Target) -> bool:
+    return target.classes.dtype.kind in "iuf"
 
 
 def _anchor_words(data: Data, content: Content) -> str:
