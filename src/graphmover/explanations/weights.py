@@ -121,7 +121,7 @@ class AnchorWeights:
         return frame.astype({"random_graph": "Int64", "training_graph": "Int64"})
 
     def plot(self, target: Any = None, n: int = 6, *, molecules: bool | None = None) -> Figure:
-        """Draw the anchors that speak most for a class: their nodes in colour, the rest in grey.
+        """Draw the anchors that speak most for a class: their nodes in colour, the rest empty.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class AnchorWeights:
             names = ", ".join(map(str, self.targets))
             raise ValueError(f"there is no target {chosen!r}, only {names}")
         row = self.targets.index(chosen)
-        pictures: list[tuple[Graph, NDArray[np.int64], str]] = []
+        pictures: list[tuple[Graph, NDArray[np.int64], str, str]] = []
         for place in self._best(row).tolist():
             column = self._columns[place]
             if len(pictures) == n or source_graphs(column.random_graphs or _NOTHING) is None:
@@ -155,9 +155,8 @@ class AnchorWeights:
             graph, nodes = source_of(column.random_graphs, column.number, self._training_graphs)
             number, _ = _source(column)
             name = f"graph {number}" if graph.id is None else str(graph.id)
-            pictures.append(
-                (graph, nodes, f"{name}: {self.importance[row, place]:+.3g} ({column.name})")
-            )
+            words = f"{self.importance[row, place]:+.3g} ({column.name})"
+            pictures.append((graph, nodes, name, words))
         if not pictures:
             raise ValueError("no random graph is known to come from a training graph")
         return draw_anchors(pictures, title=f"speaks for {chosen}", molecules=molecules)
