@@ -232,6 +232,12 @@
       if (index !== undefined && index !== selected) show(index, { fromMap: true });
     });
     const box = byId("hover");
+    let pointer = [0, 0];
+    const put = () => {
+      const [x, y] = pointer, width = box.offsetWidth;
+      box.style.left = `${Math.max(4, x + 16 + width > innerWidth ? x - 16 - width : x + 16)}px`;
+      box.style.top = `${Math.max(4, Math.min(y + 12, innerHeight - box.offsetHeight - 4))}px`;
+    };
     mapSource.inspect.connect(() => {
       const [index] = mapSource.inspected.indices;
       box.hidden = index === undefined;
@@ -239,12 +245,12 @@
       box.dataset.index = index;
       box.replaceChildren(draw(index, null, nameOf(index)), make("div", { class: "name" }, nameOf(index)),
         ...facts(index).map((fact) => make("div", { class: "muted" }, fact)));
+      put();
     });
     const place = byId("chart-map");
     place.addEventListener("pointermove", (event) => {
-      const left = event.clientX + 16 + 190 > innerWidth ? event.clientX - 206 : event.clientX + 16;
-      box.style.left = `${Math.max(4, left)}px`;
-      box.style.top = `${Math.max(4, Math.min(event.clientY + 12, innerHeight - 270))}px`;
+      pointer = [event.clientX, event.clientY];
+      put();
     });
     place.addEventListener("pointerleave", () => { box.hidden = true; delete box.dataset.index; });
   }
