@@ -112,7 +112,7 @@ def test_molecules_are_drawn_by_rdkit(tmp_path):
 def test_anchors_are_drawn(tmp_path):
     graphs, families = gm.make_graph_families(30, random_state=0, return_X_y=True)
     model = make_pipeline(
-        gm.RandomGraphEmbedding(8, max_random_nodes=3, random_state=0), RidgeClassifier()
+        gm.RandomGraphEmbedding(32, max_random_nodes=3, random_state=0), RidgeClassifier()
     ).fit(graphs, families)
     found = gm.explain_weights(model, graphs)
     figure = found.plot(found.targets[0], n=4)
@@ -129,7 +129,7 @@ def test_long_names_do_not_run_into_each_other():
     graphs = graphs.with_ids(
         [f"a family with a long name and a number that is {i}" * 2 for i in range(30)]
     )
-    model = make_pipeline(gm.RandomGraphEmbedding(8, random_state=0), RidgeClassifier())
+    model = make_pipeline(gm.RandomGraphEmbedding(32, random_state=0), RidgeClassifier())
     found = gm.explain_weights(model.fit(graphs, families), graphs)
     figures = [found.plot(found.targets[0]), gm.explain(graphs[0], graphs[11], model).plot()]
     assert figures[1].axes[1].get_title().endswith("is 11")

@@ -260,6 +260,13 @@ def test_rare_classes(tmp_path):
     assert len(arrays_in(page)["predicted"]) == 8  # a graph of each class is in every training set
 
 
+def test_graphs_that_are_too_large_to_draw_have_no_anchors_to_show(tmp_path):
+    graphs = [gm.Graph(n, [(i, i + 1) for i in range(n - 1)]) for n in range(201, 213)]
+    _, page = page_of(graphs, tmp_path, y=[0, 1] * 6, n_components=4)
+    assert page.json("meta")["anchors"] == []
+    assert "No random graph that matters comes from a graph that is drawn" in "".join(page.text)
+
+
 def test_more_graphs_than_a_page_holds_are_sampled(tmp_path):
     data = gm.make_graph_families(30, random_state=0)
     made, page = page_of(data, tmp_path, max_graphs=20)

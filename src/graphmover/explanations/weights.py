@@ -128,7 +128,7 @@ class AnchorWeights:
         target : a class, optional
             The last of `targets` unless given: of two classes the positive one.
         n : int
-            How many anchors.
+            How many anchors, at most: those that speak against it are not drawn.
         molecules : bool or None
             As in `Alignment.plot`.
 
@@ -149,7 +149,9 @@ class AnchorWeights:
         pictures: list[tuple[Graph, NDArray[np.int64], str, str]] = []
         for place in self._best(row).tolist():
             column = self._columns[place]
-            if len(pictures) == n or source_graphs(column.random_graphs or _NOTHING) is None:
+            if len(pictures) == n or self.importance[row, place] <= 0:
+                break
+            if source_graphs(column.random_graphs or _NOTHING) is None:
                 continue
             assert column.random_graphs is not None
             graph, nodes = source_of(column.random_graphs, column.number, self._training_graphs)
@@ -158,7 +160,9 @@ class AnchorWeights:
             words = f"{self.importance[row, place]:+.3g} ({column.name})"
             pictures.append((graph, nodes, name, words))
         if not pictures:
-            raise ValueError("no random graph is known to come from a training graph")
+            raise ValueError(
+                f"no random graph that speaks for {chosen} is known to come from a training graph"
+            )
         return draw_anchors(pictures, title=f"speaks for {chosen}", molecules=molecules)
 
     def best(
@@ -181,8 +185,10 @@ class AnchorWeights:
         order = self._best(row)
         for place in (order[::-1] if against else order).tolist():
             graph, nodes = _source(self._columns[place])
-            if len(found) < n and graph is not None and only[graph]:
-                value = float(self.importance[row, place])
+            value = float(self.importance[row, place])
+            if len(found) == n or (value >= 0 if against else value <= 0):
+                break
+            if graph is not None and only[graph]:
                 name = self._columns[place].name
                 found.append({"graph": graph, "nodes": nodes, "importance": value, "column": name})
         return found

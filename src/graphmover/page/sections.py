@@ -41,6 +41,7 @@ def page_of(
     name = title if title is not None else data.dataset.name or "Graphs"
     n_graphs = len(data.dataset)
     sampled = f", a random sample of {data.n_all:,}" if data.n_all > n_graphs else ""
+    anchors = _anchors(content, target)
     texts = {
         "title": escaped(name),
         "subtitle": escaped(f"{n_graphs:,} graph{'s' if n_graphs != 1 else ''}{sampled}"),
@@ -48,10 +49,10 @@ def page_of(
         "data_charts": data_charts,
         "map_words": escaped(content.map_words),
         "scores": _scores(data, content, shown),
-        "anchors": _anchor_words(data, content),
+        "anchors": _anchor_words(data, content, anchors),
         "made": _made(work, content, parameters),
     }
-    arrays, meta = _arrays(work, content), _meta(work, content)
+    arrays, meta = _arrays(work, content), _meta(work, content) | {"anchors": anchors}
     meta["arrays"], packed = packed_arrays(arrays)
     return page(texts, meta, packed, shown)
 
@@ -123,9 +124,11 @@ def _are_numbers(target: Target) -> bool:
     return target.classes.dtype.kind in "iuf"
 
 
-def _anchor_words(data: Data, content: Content) -> str:
+def _anchor_words(data: Data, content: Content, anchors: list[dict[str, Any]]) -> str:
     if content.anchors is None:
         return note(data.no_target)
+    if not anchors:
+        return note("No random graph that matters comes from a graph that is drawn.")
     words = (
         '<p class="muted">Each column measures closeness to one random graph, drawn from these '
         "graphs. A linear model over all graphs gives each a weight; shown are those that favour "
@@ -194,7 +197,6 @@ def _meta(work: Work, content: Content) -> dict[str, Any]:
         "ids": None if graphs.ids is None else [_short(name) for name in graphs.ids.tolist()],
         "label_names": content.drawings.label_names,
         "target": described,
-        "anchors": _anchors(content, target),
         "first": int(np.flatnonzero(graphs.node_counts)[0]),
     }
 
@@ -206,19 +208,19 @@ def _short(name: Any) -> Any:
 
 
 def _anchors(content: Content, target: Target | None) -> list[dict[str, Any]]:
+    """Return the anchors that favour each class, or higher and lower values, as far as drawn."""
     if content.anchors is None or target is None:
         return []
     names, weights, drawn = target.classes.tolist(), content.anchors, content.drawings.is_drawn
     if names:
-        return [
-            {
-                "title": f"Speak for class {names[code]}",
-                "anchors": weights.best(code, _ANCHORS, drawn),
-            }
+        groups = [
+            (f"Speak for class {names[code]}", weights.best(code, _ANCHORS, drawn))
             for code in weights.targets[:_ANCHOR_CLASSES]
         ]
-    (only,) = weights.targets
-    return [
-        {"title": title, "anchors": weights.best(only, _ANCHORS, drawn, against=against)}
-        for title, against in (("Speak for a higher value", False), ("For a lower value", True))
-    ]
+    else:
+        (only,) = weights.targets
+        groups = [
+            (title, weights.best(only, _ANCHORS, drawn, against=against))
+            for title, against in (("Speak for a higher value", False), ("For a lower value", True))
+        ]
+    return [{"title": title, "anchors": found} for title, found in groups if found]
