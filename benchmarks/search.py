@@ -7,7 +7,7 @@ equal, and distances to 1e-9.
     python benchmarks/search.py molecules --embedding default --queries 1000
     python benchmarks/search.py molecules --embedding depths --queries 1000
     python benchmarks/search.py PROTEINS --embedding depths --queries 100
-    python benchmarks/search.py molecules --embedding depths --queries 5 --peer
+    python benchmarks/search.py molecules --embedding depths --queries 30 --peer
     python benchmarks/search.py copies --graphs 100000 --embedding depths --queries 20
 
 "molecules" are the TU sets of molecules and the NCI file of RDKit together. The labels of AIDS,

@@ -576,7 +576,7 @@ def test_evaluate_values(tmp_path):
     wrong = run(*command, "--metric", "accuracy", cwd=tmp_path)
     assert "--metric must be of regression, r2, mae, rmse, got 'accuracy'" in wrong.stderr
     wrong = run(*command, "--task", "ranking", cwd=tmp_path)
-    assert "--task: 'ranking' is not one of auto, classification, regression" in wrong.stderr
+    assert "'--task': 'ranking' is not one of auto, classification, regression" in wrong.stderr
     assert wrong.returncode == 2
     wrong = run(*command, "--metric", "f1", cwd=tmp_path)
     assert "--metric: 'f1' is not one of accuracy, balanced_accuracy, roc_auc, r2," in wrong.stderr

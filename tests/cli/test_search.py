@@ -62,6 +62,13 @@ def test_search_writes_what_the_library_finds(folder, tmp_path, ending):
     assert "broken" in output.with_name(f"{output.name}.skipped.csv").read_text()
 
 
+def test_the_help_tells_the_batch_size_of_each_command():
+    for command, size in (("index", "10000"), ("search", "1000")):
+        text = " ".join(run(command, "--help").stdout.replace("│", " ").split())
+        option = text.partition("--batch-size")[2].partition("--restart")[0]
+        assert re.search(rf"[Dd]efault: {size}\b", option), option
+
+
 def test_standard_input_to_standard_output(folder):
     command = ["search", "library.index", "-", "--format", "smi", "-k", "1", "-q", "-o", "-"]
     answer = run(*command, cwd=folder, given=b"CCO first\nCC second\n")

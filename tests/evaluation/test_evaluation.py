@@ -153,7 +153,7 @@ def test_classes_may_be_integral_floats(data):
         ({"y": np.arange(60) % 2 * 1j}, "y has the type complex128"),
         ({"y": np.zeros(60, int)}, "y has only one class, expected 2 or more"),
         ({"y": np.r_[np.zeros(59, int), 1]}, "class 0 alone has 2 graphs or more, and a training"),
-        ({"y": np.arange(60)}, 'largest class, 0, has 1 graphs.*, or task="regression" if these'),
+        ({"y": np.arange(60)}, 'largest class, 0, has 1 graph, .*, or task="regression" if these'),
         ({"y": list("abcd") * 15, "n_folds": 20}, "class, a, has 15 .*: use fewer folds$"),
         ({"y": [None, *range(59)]}, r"y\[0\] is None"),
         ({"y": ["a", "b"] * 29 + ["a", np.nan]}, r"y\[59\] is nan, expected a class"),

@@ -176,7 +176,7 @@ def test_labels_of_each_depth_are_told_apart():
     frame = alignment.to_frame(detail=True).set_index("a")
     third = 1 / 9  # a third of the mass, at one of three depths
     assert frame.loc[2, "labels"] == pytest.approx(third)
-    assert frame["labels after 1 iterations"].sort_index().to_numpy() == pytest.approx(
+    assert frame["labels after 1 iteration"].sort_index().to_numpy() == pytest.approx(
         [0, third, third]
     )
     assert frame["labels after 2 iterations"].to_numpy() == pytest.approx([third] * 3)

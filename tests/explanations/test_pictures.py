@@ -1,5 +1,7 @@
 """Pictures of alignments and anchors."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeClassifier
@@ -110,7 +112,7 @@ def test_molecules_are_drawn_by_rdkit(tmp_path):
 def test_anchors_are_drawn(tmp_path):
     graphs, families = gm.make_graph_families(30, random_state=0, return_X_y=True)
     model = make_pipeline(
-        gm.RandomGraphEmbedding(8, max_random_nodes=3, random_state=0), RidgeClassifier()
+        gm.RandomGraphEmbedding(32, max_random_nodes=3, random_state=0), RidgeClassifier()
     ).fit(graphs, families)
     found = gm.explain_weights(model, graphs)
     figure = found.plot(found.targets[0], n=4)
@@ -118,4 +120,36 @@ def test_anchors_are_drawn(tmp_path):
     assert len(drawn) == 4
     best = found.to_frame(1).iloc[0]
     assert len(wedges(drawn[0])) == len(set(best["nodes"]))
-    assert drawn[0].get_title().startswith(f"graph {best['training_graph']}: ")
+    assert drawn[0].get_title().startswith(f"graph {best['training_graph']}\n+")
+
+
+def test_long_names_do_not_run_into_each_other():
+    """Names are cut, and keep their ends; the words about an anchor have a line of their own."""
+    graphs, families = gm.make_graph_families(30, random_state=0, return_X_y=True)
+    graphs = graphs.with_ids(
+        [f"a family with a long name and a number that is {i}" * 2 for i in range(30)]
+    )
+    model = make_pipeline(gm.RandomGraphEmbedding(32, random_state=0), RidgeClassifier())
+    found = gm.explain_weights(model.fit(graphs, families), graphs)
+    figures = [found.plot(found.targets[0]), gm.explain(graphs[0], graphs[11], model).plot()]
+    assert figures[1].axes[1].get_title().endswith("is 11")
+    for figure in figures:
+        figure.draw_without_rendering()
+        every = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
+        assert len(every) > 1
+        for one, other in pairwise(every):
+            assert one.x1 < other.x0 or one.y0 > other.y1
+        assert min(one.x0 for one in every) > 0
+
+
+def test_neighbours_in_a_long_chain_do_not_cover_each_other():
+    from matplotlib.patches import Circle
+
+    for n in (2, 5, 30, 80):
+        chain = gm.Graph(n, [(i, i + 1) for i in range(n - 1)])
+        embedding = gm.RandomGraphEmbedding(2, random_state=0).fit([chain])
+        axes = gm.explain(chain, chain, embedding).plot().axes[0]
+        circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
+        radius = circles[0].radius
+        apart = np.linalg.norm(np.diff([circle.center for circle in circles], axis=0), axis=1)
+        assert radius > 0.015 and (n > 50 or 2 * radius < apart.min())

@@ -153,6 +153,24 @@ def test_halves_searches_and_regressions(data):
     assert gm.explain_weights(several).targets == ["target 0", "target 1"]
 
 
+def test_only_anchors_that_speak_for_a_class_are_drawn(data):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("igraph")
+    graphs, families = data
+    model = make_pipeline(gm.RandomGraphEmbedding(6, random_state=0), RidgeClassifier())
+    found = gm.explain_weights(model.fit(graphs, families), graphs)
+    every = np.ones(len(graphs), bool)
+    for row, target in enumerate(found.targets):
+        n_for = int((found.importance[row] > 0).sum())
+        assert 0 < n_for < 6
+        assert sum(bool(axes.get_title()) for axes in found.plot(target).axes) == n_for
+        assert len(found.best(target, 6, every)) == n_for
+        assert len(found.best(target, 6, every, against=True)) == 6 - n_for
+    found.importance[0] = 0
+    with pytest.raises(ValueError, match=f"no random graph that speaks for {found.targets[0]} is"):
+        found.plot(found.targets[0])
+
+
 def test_wrong_models_are_named(data):
     graphs, families = data
     embedding = gm.RandomGraphEmbedding(6, random_state=0)

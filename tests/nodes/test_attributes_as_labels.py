@@ -101,6 +101,16 @@ def test_the_nearest_graphs_are_those_by_labels():
     assert (found[1] == expected[1]).all()
 
 
+def test_the_nearest_graphs_do_not_heed_attributes_that_are_equal():
+    graphs = gm.make_graph_families(30, random_state=0).graphs
+    like = with_columns(graphs, np.ones((graphs.n_nodes, 1)))
+    expected = gm.NearestGraphs(3, random_state=0).fit(graphs).kneighbors()
+    near = gm.NearestGraphs(3, random_state=0).fit(like)
+    assert near.embedding_.node_embedding == "laplacian"  # the paper's, as without attributes
+    for found, wanted in zip(near.kneighbors(), expected, strict=True):
+        assert (found == wanted).all()
+
+
 def test_what_is_not_taken_for_labels():
     graphs = labelled()
     rng = np.random.default_rng(0)

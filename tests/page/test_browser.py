@@ -251,6 +251,32 @@ def test_nothing_hostile_runs(browser, tmp_path):
         opened.assert_content()
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
+def test_long_names_stay_in_their_boxes(browser, tmp_path, viewport):
+    graphs = gm.make_graph_families(24, random_state=0).graphs
+    graphs = graphs.with_ids([f"{i}{'x' * 150}" for i in range(24)])
+    classes = np.array(["y" * 300, "z" * 300] * 12)
+    path = tmp_path / "report.html"
+    gm.report(graphs, path, y=classes, n_components=4, n_folds=2, map="pca")
+    with Opened(browser, path, viewport=viewport) as opened:
+        page = opened.page
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        _, y = opened.point_on_screen(5)
+        page.evaluate("(by) => scrollBy(0, by)", y - viewport["height"] + 20)  # near the lower end
+        page.wait_for_timeout(100)
+        x, y = opened.point_on_screen(5)
+        page.mouse.move(x - 30, y)
+        page.mouse.move(x, y, steps=5)
+        page.wait_for_selector("#hover:not([hidden])")
+        box = page.locator("#hover").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= viewport["width"]
+        assert box["y"] >= 0 and box["y"] + box["height"] <= viewport["height"]
+        for name in ("#hover", ".panel"):
+            place = page.locator(name)
+            assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), name
+        opened.assert_content()
+
+
 def test_injected_script_is_refused(browser, families, tmp_path):
     """Even if text got into the page as HTML, the policy would not let it run."""
     _, path = families

@@ -167,6 +167,21 @@ def test_regression(tmp_path):
     assert charts == ["chart-map", "chart-nodes", "chart-scores", "chart-residuals"]
 
 
+def test_whole_numbers_are_classes_or_values_as_the_task_says(tmp_path):
+    graphs = gm.make_graph_families(40, random_state=0).graphs
+    y = 10.0 * np.arange(40)
+    _, page = page_of(graphs, tmp_path, y=y)
+    words = 'class, 0.0, has 1 graph, expected 2 or more: use more graphs, or task="regression" if'
+    assert words in "".join(page.text)
+    _, page = page_of(graphs, tmp_path, y=y, task="regression", overwrite=True)
+    text = "".join(page.text)
+    assert "R squared" in text and "task='regression'" in text and "numbers from 0 to 390" in text
+    _, page = page_of(graphs, tmp_path, y=np.arange(80)[::2] // 2 % 35, overwrite=True)
+    text = "".join(page.text)
+    assert "35 classes are too many" in text and 'are values, pass task="regression"' in text
+    assert "Target" in text and "numbers from" not in text
+
+
 def test_large_values_are_written_without_exponents(tmp_path):
     data = gm.make_graph_families(30, random_state=0)
     _, page = page_of(data.graphs, tmp_path, y=1e5 + 1e4 * data.graphs.node_counts)
@@ -245,6 +260,13 @@ def test_rare_classes(tmp_path):
     assert len(arrays_in(page)["predicted"]) == 8  # a graph of each class is in every training set
 
 
+def test_graphs_that_are_too_large_to_draw_have_no_anchors_to_show(tmp_path):
+    graphs = [gm.Graph(n, [(i, i + 1) for i in range(n - 1)]) for n in range(201, 213)]
+    _, page = page_of(graphs, tmp_path, y=[0, 1] * 6, n_components=4)
+    assert page.json("meta")["anchors"] == []
+    assert "No random graph that matters comes from a graph that is drawn" in "".join(page.text)
+
+
 def test_more_graphs_than_a_page_holds_are_sampled(tmp_path):
     data = gm.make_graph_families(30, random_state=0)
     made, page = page_of(data, tmp_path, max_graphs=20)
@@ -257,6 +279,7 @@ def test_wrong_use_is_named(tmp_path):
     for options, message in (
         ({"n_folds": 1}, "n_folds must be 0 or at least 2"),
         ({"n_neighbors": -1}, "n_neighbors must be"),
+        ({"task": "ranking"}, "task must be one of auto, classification, regression"),
         ({"map": "umap"}, 'map must be "auto", "tsne" or "pca"'),
         ({"n_components": 0}, "n_components must be"),
         ({"max_graphs": 0}, "max_graphs must be"),
@@ -287,7 +310,10 @@ def test_the_command(tmp_path):
     assert told["seed"] == 0
     again = run(*command)
     assert again.returncode == 1 and "--force" in again.stderr
-    for wrong in (["--folds", "1"], ["--map", "umap"], ["-o", "x.pdf"], ["--neighbors", "-1"]):
+    for wrong in (
+        *(["--folds", "1"], ["--map", "umap"], ["-o", "x.pdf"], ["--neighbors", "-1"]),
+        ["--task", "ranking"],
+    ):
         done = run(*command, *wrong)
         assert done.returncode == 2, done.stderr
         assert len(done.stderr.strip().splitlines()) == 1

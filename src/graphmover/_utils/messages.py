@@ -22,6 +22,9 @@ logger = logging.getLogger("graphmover")
 #: Warnings point to the line that called the library.
 _PACKAGE = os.path.join(Path(__file__).parent.parent, "")
 
+#: How many of the last characters of a text are kept.
+_ENDING = 5
+
 
 class _StandardError(logging.Handler):
     """Prints messages, unless the application has handlers of its own."""
@@ -48,6 +51,11 @@ if logger.level == logging.NOTSET:
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
     """Return a number with its noun: 1 graph, 2 graphs."""
     return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return at most so many characters of a text, its last ones too: names often differ there."""
+    return text if len(text) <= most else f"{text[: most - 1 - _ENDING]}…{text[-_ENDING:]}"
 
 
 def tell(message: str, *values: object, shown: bool) -> None:

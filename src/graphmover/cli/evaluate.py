@@ -12,6 +12,7 @@ from graphmover.cli.grids import Grid, parsed_grid
 from graphmover.cli.options import (
     NO_TARGET,
     Source,
+    Task,
     reads_graphs,
     takes_embedding,
 )
@@ -55,13 +56,7 @@ def evaluate(
         ),
     ] = None,
     grid: Grid = None,
-    task: Annotated[
-        str,
-        typer.Option(
-            help="classification, regression, or auto: regression if the target has numbers that "
-            "are not integral."
-        ),
-    ] = "auto",
+    task: Task = "auto",
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,16 +90,13 @@ def evaluate(
     from graphmover.evaluation.methods.random_graph_embedding import named_after_parameters
     from graphmover.evaluation.methods.vectorizer import vectorizer_pipelines
     from graphmover.evaluation.metrics import METRIC_NAMES
-    from graphmover.evaluation.target import TASKS, encoded_target
+    from graphmover.evaluation.target import encoded_target
     from graphmover.vectorizer import GraphVectorizer
 
     for name in method or []:
         if name != _VECTORIZER and name not in paper_methods():
             known = ", ".join([_VECTORIZER, *paper_methods()])
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--method")
-    if task not in TASKS:
-        known = ", ".join(TASKS)
-        raise typer.BadParameter(f"{task!r} is not one of {known}", param_hint="--task")
     for name in metric or []:
         if name not in METRIC_NAMES:
             known = ", ".join(METRIC_NAMES)

@@ -71,6 +71,24 @@ TargetColumn = Annotated[
         help="Column, or attribute of a graph, with the target.", show_default="target, if any"
     ),
 ]
+
+
+def _one_of_the_tasks(value: str) -> str:
+    from graphmover.evaluation.target import TASKS
+
+    if value not in TASKS:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(TASKS)}")
+    return value
+
+
+Task = Annotated[
+    str,
+    typer.Option(
+        help="classification, regression, or auto: regression if the target has numbers that are "
+        "not integral.",
+        callback=_one_of_the_tasks,
+    ),
+]
 NO_TARGET = (
     "{} has no target: name the column with a class or value per graph by --target-column, or put "
     "a table of edges into a folder beside graphs.csv, which has one"

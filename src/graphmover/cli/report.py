@@ -10,7 +10,7 @@ import typer
 
 from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result
-from graphmover.cli.options import Components, Force, Jobs, Seed, Source, reads_graphs
+from graphmover.cli.options import Components, Force, Jobs, Seed, Source, Task, reads_graphs
 from graphmover.cli.words import checking_options
 
 
@@ -34,6 +34,7 @@ def report(
     neighbors: Annotated[
         int, typer.Option(min=0, help="How many of the nearest graphs are shown.")
     ] = 5,
+    task: Task = "auto",
     folds: Annotated[
         int, typer.Option(min=0, help="Folds of the cross-validation; 0: no predictions.")
     ] = 5,
@@ -65,6 +66,7 @@ def report(
         title=title,
         n_components=components,
         n_neighbors=neighbors,
+        task=task,
         n_folds=folds,
         map=map.value,
         max_graphs=max_graphs,

@@ -9,14 +9,11 @@ import typer
 
 from graphmover._utils.messages import counted, logger
 from graphmover.cli.command import Result, hinting_at_resume
-from graphmover.cli.options import OPTIONS, BatchSize, Force, Jobs, Restart, Source, reads_graphs
+from graphmover.cli.options import OPTIONS, Force, Jobs, Restart, Source, reads_graphs
 from graphmover.cli.words import checking_options
 
 #: Where distances are computed, as in all commands.
 _Device: Any = OPTIONS["device"].annotation
-
-#: Graphs that are searched for, and committed, at a time.
-_BATCH_GRAPHS = 1_000
 
 
 @reads_graphs
@@ -41,7 +38,9 @@ def search(
     ] = None,
     device: _Device = OPTIONS["device"].default,
     jobs: Jobs = -1,
-    batch_size: BatchSize = None,
+    batch_size: Annotated[
+        int, typer.Option(min=1, help="Graphs searched for, and committed, at a time.")
+    ] = 1_000,
     restart: Restart = False,
     force: Force = False,
 ) -> Result:
@@ -96,7 +95,7 @@ def search(
     listed = listing_skipped(output if is_file else None, reading["errors"], overwrite=force)
     with hinting_at_resume(output), listed as skipped:
         n_queries = write_rows(
-            iter_batches(source, batch_size or _BATCH_GRAPHS, skipped=skipped, **reading),
+            iter_batches(source, batch_size, skipped=skipped, **reading),
             rows_of,
             output,
             names=names,

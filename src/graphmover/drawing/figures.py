@@ -26,6 +26,12 @@ GREY: Colour = (0.72, 0.72, 0.72)
 
 _EDGE = "#8a8a8a"
 _MOST_LABELLED = 60
+
+#: The radius of a node is at most this, and this share of a short edge, unless that is less than
+#: can be seen. Four fifths of the edges are longer.
+_MOST_RADIUS = 0.11
+_SHARE_OF_EDGE = 0.42
+_LEAST_RADIUS = 0.02
 _PIXELS = 700
 
 
@@ -64,7 +70,7 @@ def draw_graph(
         return
     positions = node_positions(graph, molecules=False)
     _draw_lines(axes, positions, graph)
-    radius = min(0.11, 0.75 / max(1.0, np.sqrt(graph.n_nodes)) ** 1.3)
+    radius = _radius(positions, graph)
     for place, pie in zip(positions.tolist(), pies, strict=True):
         _draw_pie(axes, place, pie, radius)
     labels = graph.node_labels
@@ -76,6 +82,16 @@ def draw_graph(
     axes.set_aspect("equal")
     axes.set_xlim(-1.2, 1.2)
     axes.set_ylim(-1.2, 1.2)
+
+
+def _radius(positions: Floats, graph: Graph) -> float:
+    """Return how large nodes are: few large ones, and neighbours apart from each other."""
+    radius: float = min(_MOST_RADIUS, 0.75 / max(1.0, graph.n_nodes) ** 0.65)
+    if not graph.n_edges:
+        return radius
+    ends = positions[graph.edges]
+    lengths = np.sort(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))
+    return min(radius, max(_SHARE_OF_EDGE * float(lengths[len(lengths) // 5]), _LEAST_RADIUS))
 
 
 def _draw_lines(axes: Axes, positions: Floats, graph: Graph) -> None:

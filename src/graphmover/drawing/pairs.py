@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from graphmover._utils.messages import shortened
 from graphmover.drawing.figures import GREY, Colour, colours_around, draw_graph, new_figure
 from graphmover.drawing.layout import Floats, node_positions
 from graphmover.drawing.molecules import are_molecules
@@ -12,6 +13,9 @@ from graphmover.graphs.graph import Graph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: What fits above one of the graphs.
+_CHARACTERS = 50
 
 
 def draw_pair(
@@ -42,5 +46,5 @@ def draw_pair(
         figure.subplots(1, 2), graphs, (of_a, of_b), titles, are_drawn, strict=True
     ):
         slices_of = [list(pie.items()) for pie in pies]
-        draw_graph(axes, graph, slices_of, title=name, molecules=is_one)
+        draw_graph(axes, graph, slices_of, title=shortened(name, _CHARACTERS), molecules=is_one)
     return figure

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphmover._utils.messages import counted
 from graphmover.io.chunks import text_array
 
 TASKS = ("auto", "classification", "regression")
@@ -49,8 +50,7 @@ def encoded_target(
     ValueError
         If something is neither a class nor a value, or there are too few for the folds.
     """
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
+    require_task(task)
     # As objects first: beside strings, NumPy would turn NaN and None into strings.
     values = np.asarray(y) if hasattr(y, "dtype") else np.asarray(y, dtype=object)
     if values.shape != (n_graphs,):
@@ -71,6 +71,12 @@ def encoded_target(
         return _values(listed, n_folds)
     _require(_is_class, "a class for each graph, a string or an integer", listed, ids)
     return _classes(listed, n_folds)
+
+
+def require_task(task: Any) -> None:
+    """Raise ValueError unless a task is one of `TASKS`."""
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
 
 
 def _require(
@@ -130,9 +136,10 @@ def _classes(listed: list[Any], n_folds: int) -> Target:
     largest = str(classes[counts.argmax()])[:80]
     remedy = "" if kinds != {"numbers"} else ', or task="regression" if these are values'
     if counts.max() < n_folds:
+        folds = f" with n_folds={n_folds}: use fewer folds" if n_folds > 2 else ": use more graphs"
         raise ValueError(
-            f"the largest class, {largest}, has {counts.max()} graphs, expected "
-            f"{n_folds} or more with n_folds={n_folds}: use fewer folds{remedy}"
+            f"the largest class, {largest}, has {counted(int(counts.max()), 'graph')}, expected "
+            f"{n_folds} or more{folds}{remedy}"
         )
     if np.sort(counts)[-2] < 2:
         raise ValueError(

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.messages import counted
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import OF_ATTRIBUTES
@@ -80,7 +81,7 @@ def split_costs(
         parts[Part("labels that differ", "labels")] = raised
     if rule.per_label:
         for depth in range(differ.shape[1]):
-            name = f"labels after {depth} iterations" if depth else "labels"
+            name = f"labels after {counted(depth, 'iteration')}" if depth else "labels"
             parts[Part(name, "labels")] = rule.per_label * differ[:, depth]
     return parts
 

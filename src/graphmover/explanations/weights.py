@@ -121,14 +121,14 @@ class AnchorWeights:
         return frame.astype({"random_graph": "Int64", "training_graph": "Int64"})
 
     def plot(self, target: Any = None, n: int = 6, *, molecules: bool | None = None) -> Figure:
-        """Draw the anchors that speak most for a class: their nodes in colour, the rest in grey.
+        """Draw the anchors that speak most for a class: their nodes in colour, the rest empty.
 
         Parameters
         ----------
         target : a class, optional
             The last of `targets` unless given: of two classes the positive one.
         n : int
-            How many anchors.
+            How many anchors, at most: those that speak against it are not drawn.
         molecules : bool or None
             As in `Alignment.plot`.
 
@@ -146,20 +146,23 @@ class AnchorWeights:
             names = ", ".join(map(str, self.targets))
             raise ValueError(f"there is no target {chosen!r}, only {names}")
         row = self.targets.index(chosen)
-        pictures: list[tuple[Graph, NDArray[np.int64], str]] = []
+        pictures: list[tuple[Graph, NDArray[np.int64], str, str]] = []
         for place in self._best(row).tolist():
             column = self._columns[place]
-            if len(pictures) == n or source_graphs(column.random_graphs or _NOTHING) is None:
+            if len(pictures) == n or self.importance[row, place] <= 0:
+                break
+            if source_graphs(column.random_graphs or _NOTHING) is None:
                 continue
             assert column.random_graphs is not None
             graph, nodes = source_of(column.random_graphs, column.number, self._training_graphs)
             number, _ = _source(column)
             name = f"graph {number}" if graph.id is None else str(graph.id)
-            pictures.append(
-                (graph, nodes, f"{name}: {self.importance[row, place]:+.3g} ({column.name})")
-            )
+            words = f"{self.importance[row, place]:+.3g} ({column.name})"
+            pictures.append((graph, nodes, name, words))
         if not pictures:
-            raise ValueError("no random graph is known to come from a training graph")
+            raise ValueError(
+                f"no random graph that speaks for {chosen} is known to come from a training graph"
+            )
         return draw_anchors(pictures, title=f"speaks for {chosen}", molecules=molecules)
 
     def best(
@@ -182,8 +185,10 @@ class AnchorWeights:
         order = self._best(row)
         for place in (order[::-1] if against else order).tolist():
             graph, nodes = _source(self._columns[place])
-            if len(found) < n and graph is not None and only[graph]:
-                value = float(self.importance[row, place])
+            value = float(self.importance[row, place])
+            if len(found) == n or (value >= 0 if against else value <= 0):
+                break
+            if graph is not None and only[graph]:
                 name = self._columns[place].name
                 found.append({"graph": graph, "nodes": nodes, "importance": value, "column": name})
         return found

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.messages import shortened
 from graphmover.evaluation.target import Target
 
 Floats = NDArray[np.float64]
@@ -20,7 +21,6 @@ _SHADE = "#1b66a5"
 #: A class name on an axis has at most this many characters, and fewer on two axes of one chart.
 _MOST_CHARACTERS = 24
 _FEWER_CHARACTERS = 16
-_ENDING = 5
 
 #: Names on the lower axis of a confusion matrix stand side by side on a phone up to so many
 #: characters.
@@ -274,8 +274,7 @@ def _distinct(names: list[str], most: int = _MOST_CHARACTERS) -> list[str]:
     seen: set[str] = set()
     short = []
     for name in names:
-        # Long names often differ at their ends.
-        cut = name if len(name) <= most else name[: most - 1 - _ENDING] + "…" + name[-_ENDING:]
+        cut = shortened(name, most)
         unique, copy = cut or "(empty)", 2
         while unique in seen:
             unique, copy = f"{cut} ({copy})", copy + 1

@@ -69,6 +69,16 @@
     return colours;
   }
 
+  /* Few nodes are large ones, and neighbours stand apart from each other. */
+  function radiusOf({ n, xy, edges, orders }) {
+    const lengths = Array.from(orders, (_, e) => {
+      const u = edges[2 * e], v = edges[2 * e + 1];
+      return Math.hypot(xy[2 * u] - xy[2 * v], xy[2 * u + 1] - xy[2 * v + 1]);
+    }).sort((a, b) => a - b);
+    const room = lengths.length ? 0.42 * lengths[Math.floor(lengths.length / 5)] : Infinity;
+    return Math.max(2.5, Math.min(13, 70 / Math.sqrt(n) ** 1.15, room));
+  }
+
   function draw(index, colours, title) {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("class", "drawing");
@@ -89,7 +99,7 @@
     }
     const margin = 22 + Math.max(0, (80 - (high - low)) / 2);
     svg.setAttribute("viewBox", `-22 ${low - margin} 299 ${high - low + 2 * margin}`);
-    const radius = Math.max(2.5, Math.min(13, 70 / Math.sqrt(graph.n) ** 1.15));
+    const radius = radiusOf(graph);
     for (let e = 0; e < graph.orders.length; e++) {
       const u = graph.edges[2 * e], v = graph.edges[2 * e + 1];
       const [x1, y1, x2, y2] = [xy[2 * u], 255 - xy[2 * u + 1], xy[2 * v], 255 - xy[2 * v + 1]];
@@ -222,6 +232,12 @@
       if (index !== undefined && index !== selected) show(index, { fromMap: true });
     });
     const box = byId("hover");
+    let pointer = [0, 0];
+    const put = () => {
+      const [x, y] = pointer, width = box.offsetWidth;
+      box.style.left = `${Math.max(4, x + 16 + width > innerWidth ? x - 16 - width : x + 16)}px`;
+      box.style.top = `${Math.max(4, Math.min(y + 12, innerHeight - box.offsetHeight - 4))}px`;
+    };
     mapSource.inspect.connect(() => {
       const [index] = mapSource.inspected.indices;
       box.hidden = index === undefined;
@@ -229,12 +245,12 @@
       box.dataset.index = index;
       box.replaceChildren(draw(index, null, nameOf(index)), make("div", { class: "name" }, nameOf(index)),
         ...facts(index).map((fact) => make("div", { class: "muted" }, fact)));
+      put();
     });
     const place = byId("chart-map");
     place.addEventListener("pointermove", (event) => {
-      const left = event.clientX + 16 + 190 > innerWidth ? event.clientX - 206 : event.clientX + 16;
-      box.style.left = `${Math.max(4, left)}px`;
-      box.style.top = `${Math.max(4, Math.min(event.clientY + 12, innerHeight - 270))}px`;
+      pointer = [event.clientX, event.clientY];
+      put();
     });
     place.addEventListener("pointerleave", () => { box.hidden = true; delete box.dataset.index; });
   }

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_writable
 from graphmover.datasets.summary import summarise
+from graphmover.evaluation.target import require_task
 from graphmover.io.formats import read_graphs
 from graphmover.page import charts
 from graphmover.page.content import Steps, Work, content_of
@@ -36,6 +37,7 @@ def report(
     path: str | os.PathLike[str],
     *,
     y: Any = None,
+    task: str = "auto",
     title: str | None = None,
     n_components: int = 256,
     n_neighbors: int = 5,
@@ -63,6 +65,8 @@ def report(
         The page; its name ends in ``.html``.
     y : array-like, optional
         A target for each graph, in place of the source's own.
+    task : {"auto", "classification", "regression"}
+        What the target is. "auto": values if it has numbers that are not integral, else classes.
     title : str, optional
         The source's name unless given.
     n_components : int
@@ -102,14 +106,14 @@ def report(
     60
     """
     _require_known(reading)
-    _check(path, n_components, n_neighbors, n_folds, map, max_graphs, random_state)
+    _check(path, task, n_components, n_neighbors, n_folds, map, max_graphs, random_state)
     charts.bokeh_library()  # says at once if it is missing
     require_writable(path)
     require_new(path, overwrite=overwrite)
     parameters = _parameters(locals())
     steps = Steps(verbose=verbose)
     with steps("reading"):
-        data = read_data(source, y, max_graphs, random_state, reading)
+        data = read_data(source, y, task, max_graphs, random_state, reading)
         summary = summarise(data.dataset)
     work = Work(data, n_components, device, n_jobs, random_state, steps)
     content = content_of(work, summary, n_neighbors, n_folds, map)
@@ -139,14 +143,22 @@ def require_page_name(path: str | os.PathLike[str]) -> None:
 
 
 def _check(
-    path: Any, n_components: Any, n_neighbors: Any, n_folds: Any, map: Any, max_graphs: Any, s: Any
+    path: Any,
+    task: Any,
+    n_components: Any,
+    n_neighbors: Any,
+    n_folds: Any,
+    map: Any,
+    max_graphs: Any,
+    random_state: Any,
 ) -> None:
     require_page_name(path)
+    require_task(task)
     require_allowed("n_components", n_components)
     require_integer("n_neighbors", n_neighbors, least=0)
     require_integer("n_folds", n_folds, least=0)
     require_integer("max_graphs", max_graphs, least=1)
-    require_integer("random_state", s, least=0)
+    require_integer("random_state", random_state, least=0)
     if n_folds == 1:
         raise ValueError("n_folds must be 0 or at least 2, got 1")
     if map not in ("auto", "tsne", "pca"):
@@ -154,5 +166,5 @@ def _check(
 
 
 def _parameters(given: dict[str, Any]) -> list[tuple[str, Any]]:
-    names = ("n_components", "n_neighbors", "n_folds", "map", "max_graphs", "device", "n_jobs")
-    return [(name, given[name]) for name in (*names, "random_state")]
+    names = ("task", "n_components", "n_neighbors", "n_folds", "map", "max_graphs", "device")
+    return [(name, given[name]) for name in (*names, "n_jobs", "random_state")]

@@ -41,22 +41,23 @@ def page_of(
     name = title if title is not None else data.dataset.name or "Graphs"
     n_graphs = len(data.dataset)
     sampled = f", a random sample of {data.n_all:,}" if data.n_all > n_graphs else ""
+    anchors = _anchors(content, target)
     texts = {
         "title": escaped(name),
         "subtitle": escaped(f"{n_graphs:,} graph{'s' if n_graphs != 1 else ''}{sampled}"),
-        "summary": _summary_table(content.summary),
+        "summary": _summary_table(content.summary, target),
         "data_charts": data_charts,
         "map_words": escaped(content.map_words),
         "scores": _scores(data, content, shown),
-        "anchors": _anchor_words(data, content),
+        "anchors": _anchor_words(data, content, anchors),
         "made": _made(work, content, parameters),
     }
-    arrays, meta = _arrays(work, content), _meta(work, content)
+    arrays, meta = _arrays(work, content), _meta(work, content) | {"anchors": anchors}
     meta["arrays"], packed = packed_arrays(arrays)
     return page(texts, meta, packed, shown)
 
 
-def _summary_table(summary: Summary) -> str:
+def _summary_table(summary: Summary, target: Target | None) -> str:
     def spread(values: Any) -> str:
         if values.least == values.most:
             return f"{values.total:,} in all; {values.most:,} in each graph"
@@ -79,12 +80,23 @@ def _summary_table(summary: Summary) -> str:
         ("Edge weights", amount(summary.edge_weights)),
         ("Ids", amount(summary.ids)),
     ]
-    target = summary.target
-    if target is not None and "classes" in target:
-        rows.append(("Target", f"{len(target['classes'])} classes"))
-    elif target is not None:
-        rows.append(("Target", f"numbers from {target['least']:g} to {target['most']:g}"))
+    if words := _target_in_words(summary, target):
+        rows.append(("Target", words))
     return table(rows)
+
+
+def _target_in_words(summary: Summary, target: Target | None) -> str:
+    """Say what the target is: as it is predicted, or else as it was read."""
+    if target is not None and len(target.classes):
+        return f"{len(target.classes)} classes"
+    if target is not None:
+        return f"numbers from {target.values.min():g} to {target.values.max():g}"
+    read = summary.target
+    if read is None:
+        return ""
+    if "classes" in read:
+        return f"{len(read['classes'])} classes"
+    return f"numbers from {read['least']:g} to {read['most']:g}"
 
 
 def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
@@ -95,7 +107,9 @@ def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
         return note("No predictions were asked for (n_folds=0).")
     text = table(predictions.scores.items()) + "".join(note(one) for one in target.notes)
     if len(target.classes) > charts.MOST_CLASSES:
-        return text + note(f"{len(target.classes)} classes are too many for a confusion matrix.")
+        hint = ' If they are values, pass task="regression".' if _are_numbers(target) else ""
+        words = f"{len(target.classes)} classes are too many for a confusion matrix.{hint}"
+        return text + note(words)
     if len(target.classes):
         shown["chart-scores"] = charts.confusion_chart(target, predictions.values)
         shade = '<p class="muted">The stronger the colour, the larger the share of the row.</p>'
@@ -106,9 +120,15 @@ def _scores(data: Data, content: Content, shown: dict[str, Any]) -> str:
     return text + f'<div class="columns">{both}</div>'
 
 
-def _anchor_words(data: Data, content: Content) -> str:
+def _are_numbers(target: Target) -> bool:
+    return target.classes.dtype.kind in "iuf"
+
+
+def _anchor_words(data: Data, content: Content, anchors: list[dict[str, Any]]) -> str:
     if content.anchors is None:
         return note(data.no_target)
+    if not anchors:
+        return note("No random graph that matters comes from a graph that is drawn.")
     words = (
         '<p class="muted">Each column measures closeness to one random graph, drawn from these '
         "graphs. A linear model over all graphs gives each a weight; shown are those that favour "
@@ -177,7 +197,6 @@ def _meta(work: Work, content: Content) -> dict[str, Any]:
         "ids": None if graphs.ids is None else [_short(name) for name in graphs.ids.tolist()],
         "label_names": content.drawings.label_names,
         "target": described,
-        "anchors": _anchors(content, target),
         "first": int(np.flatnonzero(graphs.node_counts)[0]),
     }
 
@@ -189,19 +208,19 @@ def _short(name: Any) -> Any:
 
 
 def _anchors(content: Content, target: Target | None) -> list[dict[str, Any]]:
+    """Return the anchors that favour each class, or higher and lower values, as far as drawn."""
     if content.anchors is None or target is None:
         return []
     names, weights, drawn = target.classes.tolist(), content.anchors, content.drawings.is_drawn
     if names:
-        return [
-            {
-                "title": f"Speak for class {names[code]}",
-                "anchors": weights.best(code, _ANCHORS, drawn),
-            }
+        groups = [
+            (f"Speak for class {names[code]}", weights.best(code, _ANCHORS, drawn))
             for code in weights.targets[:_ANCHOR_CLASSES]
         ]
-    (only,) = weights.targets
-    return [
-        {"title": title, "anchors": weights.best(only, _ANCHORS, drawn, against=against)}
-        for title, against in (("For a higher value", False), ("For a lower value", True))
-    ]
+    else:
+        (only,) = weights.targets
+        groups = [
+            (title, weights.best(only, _ANCHORS, drawn, against=against))
+            for title, against in (("For a higher value", False), ("For a lower value", True))
+        ]
+    return [{"title": title, "anchors": found} for title, found in groups if found]

@@ -20,7 +20,9 @@ class Data(NamedTuple):
     no_target: str  # why there is none
 
 
-def read_data(source: Any, y: Any, max_graphs: int, seed: int, reading: dict[str, Any]) -> Data:
+def read_data(
+    source: Any, y: Any, task: str, max_graphs: int, seed: int, reading: dict[str, Any]
+) -> Data:
     """Read graphs; of more than ``max_graphs``, a random sample."""
     dataset = read_graphs(source, **reading)
     if y is not None:
@@ -34,7 +36,7 @@ def read_data(source: Any, y: Any, max_graphs: int, seed: int, reading: dict[str
     if dataset.target is None:
         return Data(dataset, n_all, None, "The graphs have no target, so nothing is predicted.")
     try:
-        target = encoded_target(_named(dataset), len(dataset), 2, ids=dataset.ids)
+        target = encoded_target(_named(dataset), len(dataset), 2, task, ids=dataset.ids)
     except ValueError as error:
         return Data(dataset, n_all, None, f"Nothing is predicted: {error}.")
     return Data(dataset, n_all, target, "")

@@ -6,12 +6,13 @@ from typing import Any
 
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
+from graphmover.input_warnings import carries
 from graphmover.views import automatic_views
 
 
 def default_embedding(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
     """Return the main view of what graphs carry; the paper's if that is nothing but edges."""
-    if batch.node_labels is None and batch.node_attributes is None:
+    if batch.node_labels is None and not carries(batch, "node attributes"):
         return RandomGraphEmbedding(n_components)
     embedding = automatic_views(batch, n_components)[0].transformer
     assert isinstance(embedding, RandomGraphEmbedding)
