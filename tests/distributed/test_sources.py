@@ -5,6 +5,7 @@ import json
 import random
 import re
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from distributed_runs import Noted, rows_of
@@ -141,6 +142,23 @@ def test_errors_name_the_line_whatever_the_unit(model, molecules, data, tmp_path
     (tmp_path / "a.jsonl").write_text("\n\n".join(map(json.dumps, graphs)))
     with pytest.raises(ValueError, match=r"a\.jsonl, line 13 has no target while others have"):
         transform_to(model, tmp_path / "a.jsonl", tmp_path / "z", batch_size=3, overwrite=True)
+
+
+def test_graphs_that_lack_what_the_model_uses_are_named_with_their_file(molecules, data, tmp_path):
+    lacks = "the model was fitted with node labels, but not all of these graphs have them"
+    for name, places in (("a.jsonl", "lines 1 to 4"), ("a.parquet", "graphs 0 to 5")):
+        gm.write_graphs(data[:6], tmp_path / name)
+        with pytest.raises(ValueError, match=f"{name}, {places}: {lacks}"):
+            transform_to(molecules, tmp_path / name, tmp_path / "z", overwrite=True)
+    nodes = [gm.Graph(2, [(0, 1)], node_attributes=np.ones((2, width))) for width in (3, 3, 2, 2)]
+    model = gm.RandomGraphEmbedding(4, gamma=1.0, node_embedding="attributes", random_state=0)
+    model.fit(gm.as_graph_batch(nodes[:2]))
+    for number in (0, 2):
+        gm.write_graphs(
+            gm.as_graph_batch(nodes[number : number + 2]), tmp_path / f"{number}.parquet"
+        )
+    with pytest.raises(ValueError, match=r"2\.parquet: graphs 0 to 1 have 2 columns .* expected 3"):
+        transform_to(model, tmp_path / "[02].parquet", tmp_path / "y")
 
 
 def test_json_ids_that_turn_out_to_be_text_are_an_error(model, data, tmp_path, monkeypatch):
