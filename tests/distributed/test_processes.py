@@ -20,6 +20,7 @@ from graphmover.distributed.driver import run
 from graphmover.distributed.engines.processes import Processes
 from graphmover.distributed.running import Task
 from graphmover.distributed.unit import Options
+from graphmover.graphs.arrays import DirectionWarning
 
 N_UNITS = 60
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -80,6 +81,20 @@ def test_a_unit_that_ends_every_worker_is_named(model, data, tmp_path, monkeypat
             task_of=Fatal,
         )
     assert "part-000000.parquet" in os.listdir(tmp_path / "z")
+
+
+@pytest.mark.slow
+def test_warnings_of_workers_are_those_of_the_call_each_once(model, data, tmp_path):
+    gm.write_graphs(data[:12], tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    lines[4:] = [line.replace('"directed": false', '"directed": true') for line in lines[4:]]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.warns(DirectionWarning, match="made undirected") as caught:
+        gm.distributed.transform_to(
+            model, tmp_path / "a.jsonl", tmp_path / "z", unit_rows=4, workers=2
+        )
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
 
 
 PROGRAM = """

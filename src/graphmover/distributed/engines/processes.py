@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from typing import Any
 from joblib import cpu_count
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.messages import warn
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
 from graphmover.distributed.running import Done
 
@@ -46,7 +48,8 @@ class Processes:
         """Yield units as they are committed, in any order."""
         waiting = deque(work)
         losses: dict[int, int] = {}
-        workers = [_Worker(task) for _ in range(min(self._n_workers, len(work)))]
+        warned: set[tuple[type[Warning], str]] = set()
+        workers = [_Worker(task, warned) for _ in range(min(self._n_workers, len(work)))]
         try:
             for worker in workers:
                 worker.give(waiting.popleft())
@@ -77,9 +80,9 @@ class Processes:
 class _Worker:
     """A process, and what it is at."""
 
-    def __init__(self, task: Runs) -> None:
+    def __init__(self, task: Runs, warned: set[tuple[type[Warning], str]]) -> None:
         self.work: Work | None = None
-        self._task = task
+        self._task, self._warned = task, warned
         self._start()
 
     def _start(self) -> None:
@@ -96,11 +99,20 @@ class _Worker:
             self.results.send(work)
 
     def result(self) -> Done | None:
-        """Return what became of the unit, or None if the process was lost; raise its error."""
+        """Return what became of the unit, or None if the process was lost; raise its error.
+
+        Its warnings are passed on, each once in a run.
+        """
         try:
-            answer: Any = self.results.recv()
+            answer: Any
+            answer, said = self.results.recv()
         except (EOFError, OSError):
             return None
+        for one in said:
+            if one not in self._warned:
+                self._warned.add(one)
+                category, text = one
+                warn(text, category)
         if isinstance(answer, BaseException):
             raise answer
         done: Done = answer
@@ -134,13 +146,15 @@ def _serve(orders: Connection, task: Runs) -> None:
             unit, file = orders.recv()
         except (EOFError, OSError):
             return
+        with warnings.catch_warnings(record=True) as caught:
+            try:
+                answer: object = task(unit, file)
+            except Exception as error:
+                answer = error
+        said = [(one.category, str(one.message)) for one in caught]
         try:
-            answer: object = task(unit, file)
-        except Exception as error:
-            answer = error
-        try:
-            orders.send(answer)
+            orders.send((answer, said))
         except OSError:  # the driver is gone
             return
         except Exception:  # an error that cannot be sent
-            orders.send(RuntimeError(f"unit {unit.number}: {answer!r}"[:1000]))
+            orders.send((RuntimeError(f"unit {unit.number}: {answer!r}"[:1000]), []))
