@@ -17,7 +17,7 @@ from distributed_runs import (
 
 import graphmover as gm
 from graphmover.distributed.driver import run
-from graphmover.distributed.engines.processes import Processes
+from graphmover.distributed.engines.processes import Processes, _Worker
 from graphmover.distributed.running import Task
 from graphmover.distributed.unit import Options
 from graphmover.graphs.arrays import DirectionWarning
@@ -53,6 +53,17 @@ def test_workers_killed_at_random_lose_no_row_and_double_none(model, source, exp
 @posix_only
 def test_workers_killed_every_few_seconds(model, source, expected, tmp_path):
     survives_kills_by_the_clock(Processes(2), model, source, expected, tmp_path)
+
+
+@pytest.mark.slow
+@posix_only
+def test_workers_that_start_do_not_hear_ctrl_c():
+    worker = _Worker(divmod, set())
+    os.kill(worker._process.pid, signal.SIGINT)
+    worker.give((7, 2))
+    assert worker.result() == (3, 1)
+    worker.stop()
+    worker.join()
 
 
 class Fatal(Task):

@@ -12,7 +12,8 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -89,7 +90,8 @@ class _Worker:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
         self.results, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self._task), daemon=True)
-        self._process.start()
+        with _without_ctrl_c():
+            self._process.start()
         theirs.close()  # so that its end is seen when the process ends
 
     def give(self, work: Work) -> None:
@@ -136,6 +138,20 @@ class _Worker:
             self._process.join()
         self.results.close()
         self._process.close()
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C while they import, which `_serve` comes after."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # its own start would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(orders: Connection, task: Runs) -> None:
