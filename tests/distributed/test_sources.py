@@ -296,6 +296,20 @@ def test_a_folder_is_read_flat_and_a_pattern_at_any_depth(memory, tmp_path):
         assert all(path.endswith(f"/{name}") for path, name in zip(deep, names, strict=True))
 
 
+@pytest.mark.parametrize("pattern", ["**/*.parquet", "*/*.parquet", "*/part-*0.par*"])
+def test_an_output_whose_parts_the_pattern_would_match_is_refused(
+    model, data, memory, tmp_path, pattern
+):
+    (tmp_path / "a").mkdir()
+    gm.write_graphs(data[:4], tmp_path / "a" / "part-000000.parquet")
+    memory.pipe("/graphs/a/part-000000.parquet", (tmp_path / "a/part-000000.parquet").read_bytes())
+    for home in (tmp_path, f"file://{tmp_path.as_posix()}", "memory://graphs"):
+        with pytest.raises(ValueError, match=r"cannot write .*z: .* would match its parts"):
+            transform_to(model, f"{home}/{pattern}", f"{home}/z")
+    assert transform_to(model, tmp_path / pattern, "memory://graphs/z").n_rows == 4
+    assert transform_to(model, tmp_path / "a" / "*.parquet", tmp_path / "z").n_rows == 4
+
+
 def test_smiles_in_memory(molecules, memory, tmp_path):
     memory.pipe("/graphs/a.smi", b"CCO 1\nC#N 2\n" * 5)
     assert transform_to(molecules, "memory://graphs/a.smi", "memory://z").n_rows == 10
