@@ -231,6 +231,16 @@ def test_workers_of_a_run_that_was_started_over_commit_nothing(model, data, sour
         old[0](units.units[0], units.files[0])
 
 
+def test_workers_that_do_not_see_the_files_say_so(model, source, tmp_path):
+    def task_of(job):
+        return Task(job._replace(folder="/elsewhere/z"))
+
+    with pytest.raises(
+        FileNotFoundError, match=r"_model\.npz.* does .*:\d+ not see it\? Every worker"
+    ):
+        run(model, source, tmp_path / "z", Serial(), Options(), unit_rows=60, task_of=task_of)
+
+
 class Elsewhere:
     """An engine whose workers are on other machines."""
 
