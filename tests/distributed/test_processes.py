@@ -61,6 +61,7 @@ def test_workers_that_start_do_not_hear_ctrl_c():
     worker = _Worker(divmod, set())
     os.kill(worker._process.pid, signal.SIGINT)
     worker.give((7, 2))
+    assert worker.has_just_started()
     assert worker.result() == (3, 1)
     worker.stop()
     worker.join()
@@ -106,6 +107,31 @@ def test_warnings_of_workers_are_those_of_the_call_each_once(model, data, tmp_pa
         )
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+UNGUARDED = """
+import sys
+import graphmover as gm
+model, source, folder = sys.argv[1:]
+model = gm.RandomGraphEmbedding.load(model)
+gm.distributed.transform_to(model, source, folder, workers=1, unit_rows=4)
+"""
+
+
+@pytest.mark.slow
+def test_a_program_without_a_guard_is_told_so(model, source, tmp_path):
+    model.save(tmp_path / "model.npz")
+    (tmp_path / "program.py").write_text(UNGUARDED)
+    paths = [tmp_path / "program.py", tmp_path / "model.npz", source, tmp_path / "z"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    answer = subprocess.run(
+        [sys.executable, *paths], env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 1
+    said = [line for line in answer.stderr.splitlines() if line.startswith("RuntimeError: ")]
+    assert len(said) == 2
+    assert said[0].startswith("RuntimeError: a worker starts workers: put the call under `if")
+    assert said[1].startswith("RuntimeError: a worker could not start, for the reason that it gave")
 
 
 PROGRAM = """

@@ -27,6 +27,8 @@ from graphmover.distributed.running import Done
 #: Windows waits for no more than 63 pipes at once.
 _MOST_WORKERS = 60 if sys.platform == "win32" else sys.maxsize
 
+_GUARD = 'put the call under `if __name__ == "__main__":`, for workers import the program'
+
 #: Workers are given so long to end by themselves, in seconds.
 _PATIENCE = 5.0
 
@@ -43,6 +45,8 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None:
             require_integer("workers", workers, least=1)
+        if getattr(multiprocessing.current_process(), "_inheriting", False):  # is it a worker?
+            raise RuntimeError(f"a worker starts workers: {_GUARD}")
         self._n_workers = min(workers or cpu_count(), _MOST_WORKERS)
 
     def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
@@ -57,6 +61,8 @@ class Processes:
             while busy := [worker for worker in workers if worker.work is not None]:
                 ready = wait([worker.results for worker in busy])
                 for worker in (one for one in busy if one.results in ready):
+                    if worker.has_just_started():
+                        continue
                     done = worker.result()
                     if done is not None:
                         yield done
@@ -93,12 +99,30 @@ class _Worker:
         with _without_ctrl_c():
             self._process.start()
         theirs.close()  # so that its end is seen when the process ends
+        self._has_started = False
 
     def give(self, work: Work) -> None:
         """Start a unit."""
         self.work = work
         with suppress(OSError):  # it is gone, which `result` finds out
             self.results.send(work)
+
+    def has_just_started(self) -> bool:
+        """Hear the first sign of life; raise an error if the program cannot be imported."""
+        if self._has_started:
+            return False
+        try:
+            self.results.recv()
+        except (EOFError, OSError):
+            self._process.join(_PATIENCE)
+            if self._process.exitcode == 1:  # as Python ends after an error
+                raise RuntimeError(
+                    f"a worker could not start, for the reason that it gave above. If the program "
+                    f'has no guard, {_GUARD}; or pass engine="serial"'
+                ) from None
+            return False
+        self._has_started = True
+        return True
 
     def result(self) -> Done | None:
         """Return what became of the unit, or None if the process was lost; raise its error.
@@ -157,6 +181,8 @@ def _without_ctrl_c() -> Iterator[None]:
 def _serve(orders: Connection, task: Runs) -> None:
     """Do what comes through a pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends workers
+    with suppress(OSError):
+        orders.send(None)  # it has started
     while True:
         try:
             unit, file = orders.recv()
