@@ -409,6 +409,10 @@ def test_a_damaged_manifest_is_named(model, source, tmp_path, finished):
     [
         ({"engine": "spark"}, r"engine must be one of 'processes', .*got 'spark'"),
         ({"workers": 2}, "leave out workers: it has no effect with engine='serial'"),
+        ({"num_gpus": -1}, "num_gpus must be a number, at least 0, got -1"),
+        ({"num_gpus": float("nan")}, "num_gpus must be a number, at least 0, got nan"),
+        ({"resources": "GPU"}, "resources must be a dict of numbers, .* got 'GPU'"),
+        ({"resources": {"GPU": "1"}}, "resources must be a dict of numbers, .* got {'GPU': '1'}"),
         ({"unit_rows": 0}, "unit_rows"),
         ({"batch_size": 0}, "batch_size"),
         ({"errors": "ignore"}, "errors must be one of"),
