@@ -86,7 +86,7 @@ def measured(home: Path, n_graphs: int, n_components: int) -> Rates:
 
     layout = Layout(n_components, None, "int64")
     place = Place(home)
-    times = n_graphs // len(some)
+    times = max(1, n_graphs // len(some))
     n_rows = times * len(some)
 
     def write() -> None:

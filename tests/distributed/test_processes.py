@@ -17,9 +17,10 @@ from distributed_runs import (
 
 import graphmover as gm
 from graphmover.distributed.driver import run
-from graphmover.distributed.engines.processes import Processes
+from graphmover.distributed.engines.processes import Processes, _Worker
 from graphmover.distributed.running import Task
 from graphmover.distributed.unit import Options
+from graphmover.graphs.arrays import DirectionWarning
 
 N_UNITS = 60
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -54,6 +55,18 @@ def test_workers_killed_every_few_seconds(model, source, expected, tmp_path):
     survives_kills_by_the_clock(Processes(2), model, source, expected, tmp_path)
 
 
+@pytest.mark.slow
+@posix_only
+def test_workers_that_start_do_not_hear_ctrl_c():
+    worker = _Worker(divmod, set())
+    os.kill(worker._process.pid, signal.SIGINT)
+    worker.give((7, 2))
+    assert worker.has_just_started()
+    assert worker.result() == (3, 1)
+    worker.stop()
+    worker.join()
+
+
 class Fatal(Task):
     """A task that ends its process."""
 
@@ -80,6 +93,45 @@ def test_a_unit_that_ends_every_worker_is_named(model, data, tmp_path, monkeypat
             task_of=Fatal,
         )
     assert "part-000000.parquet" in os.listdir(tmp_path / "z")
+
+
+@pytest.mark.slow
+def test_warnings_of_workers_are_those_of_the_call_each_once(model, data, tmp_path):
+    gm.write_graphs(data[:12], tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    lines[4:] = [line.replace('"directed": false', '"directed": true') for line in lines[4:]]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.warns(DirectionWarning, match="made undirected") as caught:
+        gm.distributed.transform_to(
+            model, tmp_path / "a.jsonl", tmp_path / "z", unit_rows=4, workers=2
+        )
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+UNGUARDED = """
+import sys
+import graphmover as gm
+model, source, folder = sys.argv[1:]
+model = gm.RandomGraphEmbedding.load(model)
+gm.distributed.transform_to(model, source, folder, workers=1, unit_rows=4)
+"""
+
+
+@pytest.mark.slow
+def test_a_program_without_a_guard_is_told_so(model, source, tmp_path):
+    model.save(tmp_path / "model.npz")
+    (tmp_path / "program.py").write_text(UNGUARDED)
+    paths = [tmp_path / "program.py", tmp_path / "model.npz", source, tmp_path / "z"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    answer = subprocess.run(
+        [sys.executable, *paths], env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 1
+    said = [line for line in answer.stderr.splitlines() if line.startswith("RuntimeError: ")]
+    assert len(said) == 2
+    assert said[0].startswith("RuntimeError: a worker starts workers: put the call under `if")
+    assert said[1].startswith("RuntimeError: a worker could not start, for the reason that it gave")
 
 
 PROGRAM = """

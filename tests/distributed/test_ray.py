@@ -97,6 +97,24 @@ def test_workers_killed_every_few_seconds(model, source, expected, tmp_path):
     survives_kills_by_the_clock(Ray(), model, source, expected, tmp_path)
 
 
+def test_a_worker_that_ray_kills_for_want_of_memory_is_lost_like_others(
+    model, source, expected, tmp_path, monkeypatch
+):
+    get, errors = ray.get, [ray.exceptions.OutOfMemoryError("killed")] * 2
+
+    def short_of_memory(result):
+        done = get(result)
+        if errors:
+            raise errors.pop()
+        return done
+
+    monkeypatch.setattr(ray, "get", short_of_memory)
+    written = run(model, source, tmp_path / "z", Ray(workers=1), Options(), unit_rows=4)
+    assert written.n_rows == 240
+    assert not errors
+    assert digest_of_rows(tmp_path / "z") == digest_of_rows(expected)
+
+
 def test_an_error_of_a_unit_is_raised_and_what_is_done_stays(model, data, tmp_path):
     gm.write_graphs(data.graphs[:4], tmp_path / "1.parquet")
     pq.write_table(pa.table({"neighbours": [[[5]]]}), tmp_path / "2.parquet")

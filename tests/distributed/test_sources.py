@@ -5,6 +5,7 @@ import json
 import random
 import re
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from distributed_runs import Noted, rows_of
@@ -143,6 +144,23 @@ def test_errors_name_the_line_whatever_the_unit(model, molecules, data, tmp_path
         transform_to(model, tmp_path / "a.jsonl", tmp_path / "z", batch_size=3, overwrite=True)
 
 
+def test_graphs_that_lack_what_the_model_uses_are_named_with_their_file(molecules, data, tmp_path):
+    lacks = "the model was fitted with node labels, but not all of these graphs have them"
+    for name, places in (("a.jsonl", "lines 1 to 4"), ("a.parquet", "graphs 0 to 5")):
+        gm.write_graphs(data[:6], tmp_path / name)
+        with pytest.raises(ValueError, match=f"{name}, {places}: {lacks}"):
+            transform_to(molecules, tmp_path / name, tmp_path / "z", overwrite=True)
+    nodes = [gm.Graph(2, [(0, 1)], node_attributes=np.ones((2, width))) for width in (3, 3, 2, 2)]
+    model = gm.RandomGraphEmbedding(4, gamma=1.0, node_embedding="attributes", random_state=0)
+    model.fit(gm.as_graph_batch(nodes[:2]))
+    for number in (0, 2):
+        gm.write_graphs(
+            gm.as_graph_batch(nodes[number : number + 2]), tmp_path / f"{number}.parquet"
+        )
+    with pytest.raises(ValueError, match=r"2\.parquet: graphs 0 to 1 have 2 columns .* expected 3"):
+        transform_to(model, tmp_path / "[02].parquet", tmp_path / "y")
+
+
 def test_json_ids_that_turn_out_to_be_text_are_an_error(model, data, tmp_path, monkeypatch):
     monkeypatch.setattr("graphmover.distributed.line_units._FIRST", 2)
     gm.write_graphs(data[:6], tmp_path / "a.jsonl")
@@ -276,6 +294,20 @@ def test_a_folder_is_read_flat_and_a_pattern_at_any_depth(memory, tmp_path):
         deep = found("/**/*.parquet")
         assert len(deep) == 3
         assert all(path.endswith(f"/{name}") for path, name in zip(deep, names, strict=True))
+
+
+@pytest.mark.parametrize("pattern", ["**/*.parquet", "*/*.parquet", "*/part-*0.par*"])
+def test_an_output_whose_parts_the_pattern_would_match_is_refused(
+    model, data, memory, tmp_path, pattern
+):
+    (tmp_path / "a").mkdir()
+    gm.write_graphs(data[:4], tmp_path / "a" / "part-000000.parquet")
+    memory.pipe("/graphs/a/part-000000.parquet", (tmp_path / "a/part-000000.parquet").read_bytes())
+    for home in (tmp_path, f"file://{tmp_path.as_posix()}", "memory://graphs"):
+        with pytest.raises(ValueError, match=r"cannot write .*z: .* would match its parts"):
+            transform_to(model, f"{home}/{pattern}", f"{home}/z")
+    assert transform_to(model, tmp_path / pattern, "memory://graphs/z").n_rows == 4
+    assert transform_to(model, tmp_path / "a" / "*.parquet", tmp_path / "z").n_rows == 4
 
 
 def test_smiles_in_memory(molecules, memory, tmp_path):

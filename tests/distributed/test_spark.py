@@ -15,7 +15,7 @@ if shutil.which("java") is None:
 pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
 
 
-def test_map_in_arrow(model, data, source, monkeypatch):
+def test_map_in_arrow_and_the_folder_as_one_table(model, data, source, tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # not the first of the path
     from pyspark.sql import SparkSession
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -29,5 +29,9 @@ def test_map_in_arrow(model, data, source, monkeypatch):
     rows = graphs.mapInArrow(embed, from_arrow_schema(embed.schema)).orderBy("id").collect()
     assert [row.id for row in rows] == data.ids.tolist()
     assert [row.target for row in rows] == data.target.tolist()
-    assert (np.array([row.vector for row in rows]) == model.transform(data.graphs)).all()
+    expected = model.transform(data.graphs)
+    assert (np.array([row.vector for row in rows]) == expected).all()
+    gm.distributed.transform_to(model, source, tmp_path / "z", engine="serial", unit_rows=60)
+    rows = spark.read.parquet(str(tmp_path / "z")).orderBy("id").collect()
+    assert (np.array([row.vector for row in rows]) == expected).all()
     spark.stop()

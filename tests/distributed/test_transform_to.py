@@ -231,6 +231,16 @@ def test_workers_of_a_run_that_was_started_over_commit_nothing(model, data, sour
         old[0](units.units[0], units.files[0])
 
 
+def test_workers_that_do_not_see_the_files_say_so(model, source, tmp_path):
+    def task_of(job):
+        return Task(job._replace(folder="/elsewhere/z"))
+
+    with pytest.raises(
+        FileNotFoundError, match=r"_model\.npz.* does .*:\d+ not see it\? Every worker"
+    ):
+        run(model, source, tmp_path / "z", Serial(), Options(), unit_rows=60, task_of=task_of)
+
+
 class Elsewhere:
     """An engine whose workers are on other machines."""
 
@@ -399,6 +409,10 @@ def test_a_damaged_manifest_is_named(model, source, tmp_path, finished):
     [
         ({"engine": "spark"}, r"engine must be one of 'processes', .*got 'spark'"),
         ({"workers": 2}, "leave out workers: it has no effect with engine='serial'"),
+        ({"num_gpus": -1}, "num_gpus must be a number, at least 0, got -1"),
+        ({"num_gpus": float("nan")}, "num_gpus must be a number, at least 0, got nan"),
+        ({"resources": "GPU"}, "resources must be a dict of numbers, .* got 'GPU'"),
+        ({"resources": {"GPU": "1"}}, "resources must be a dict of numbers, .* got {'GPU': '1'}"),
         ({"unit_rows": 0}, "unit_rows"),
         ({"batch_size": 0}, "batch_size"),
         ({"errors": "ignore"}, "errors must be one of"),

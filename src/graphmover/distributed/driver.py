@@ -242,6 +242,11 @@ def _require_apart(place: Place, source: Source) -> None:
                 f"cannot write {place}: it holds the source {of.file(file.path)}, expected another "
                 f"folder"
             )
+    if of.takes_in(place, "part-000000.parquet"):
+        raise ValueError(
+            f"cannot write {place}: {of} would match its parts, so that the run could not resume, "
+            f"expected another folder"
+        )
 
 
 def _run_all(

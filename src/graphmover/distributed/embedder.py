@@ -84,6 +84,23 @@ class RowReader:
             message = re.sub(rf"^{re.escape(file)}: graph (\d+)", named, str(error))
             raise (TypeError if isinstance(error, TypeError) else ValueError)(message) from error
 
+    @contextmanager
+    def naming_all(self, rows: Any) -> Iterator[None]:
+        """Name the graphs that were read last in errors about all of them, by their places."""
+        try:
+            yield
+        except ValueError as error:
+            places = self._places(rows)
+            said = re.sub(r"^graphs? \d+(?: to \d+)? ha(?:s|ve) ", "", str(error))  # in the batch
+            named = f", {places}: {said}" if said == str(error) else f": {places} have {said}"
+            raise ValueError(f"{os.fspath(self._file)}{named}") from error
+
+    def _places(self, rows: Any) -> str:
+        if LINE in rows.schema.names:
+            lines = rows.column(LINE)
+            return f"lines {lines[0].as_py()} to {lines[-1].as_py()}"
+        return f"graphs {self._n_read - len(rows)} to {self._n_read - 1}"
+
     def _lines(self, rows: Any, first: int) -> Iterator[Line]:
         target, id = self._wanted.target, self._wanted.id
         has_lines = LINE in rows.schema.names
@@ -111,7 +128,8 @@ class Embedder:
         if data is None:  # all of them are left out
             return pyarrow().RecordBatch.from_pylist([], schema=self.layout.schema())
         self.n_empty += int((data.graphs.node_counts == 0).sum())
-        vectors = self.model._features_of_batch(data.graphs, self.unknown, None)
+        with self._reader.naming_all(rows):
+            vectors = self.model._features_of_batch(data.graphs, self.unknown, None)
         return self.layout.rows(vectors, data.ids, data.target)
 
 

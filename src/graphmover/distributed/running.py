@@ -50,7 +50,13 @@ class Task:
         It may be: a worker may be lost after the commit, before it could say so.
         """
         started = time.perf_counter()
-        footer = committed(self.job, unit) or self.compute(unit, file)
+        try:
+            footer = committed(self.job, unit) or self.compute(unit, file)
+        except FileNotFoundError as error:
+            raise FileNotFoundError(
+                f"{error}: is it gone, or does {_process()} not see it? Every worker has to see "
+                f"the source and the output under the same names"
+            ) from error
         return Done(footer, _process(), time.perf_counter() - started, peak_bytes())
 
     def compute(self, unit: Unit, file: SourceFile) -> Footer:

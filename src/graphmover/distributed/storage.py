@@ -108,13 +108,22 @@ class Place:
 
     def _matching(self) -> list[tuple[str, int]]:
         fs = _fs()
-        pieces = _PARTS_OF_PATTERN.split(self.path)
-        pattern = "".join(_AS_EXPRESSION.get(piece, re.escape(piece)) for piece in pieces)
-        above = pieces[0].rpartition("/")[0]
+        above = _MAGIC.split(self.path)[0].rpartition("/")[0]
         listed = self.system.get_file_info(
             fs.FileSelector(above, recursive=True, allow_not_found=True)
         )
-        return [(i.path, i.size) for i in listed if i.is_file and re.fullmatch(pattern, i.path)]
+        return [(i.path, i.size) for i in listed if i.is_file and self._matches(i.path)]
+
+    def _matches(self, path: str) -> bool:
+        pieces = _PARTS_OF_PATTERN.split(self.path)
+        pattern = "".join(_AS_EXPRESSION.get(piece, re.escape(piece)) for piece in pieces)
+        return re.fullmatch(pattern, path) is not None
+
+    def takes_in(self, other: Place, name: str) -> bool:
+        """Tell whether this is a pattern that a file of another folder would match."""
+        is_one = is_pattern(Path(self.path)) if self.is_local else bool(_MAGIC.search(self.path))
+        same = self.is_local if other.is_local else self.system.equals(other.system)
+        return is_one and same and self._matches(other.at(name))
 
     def holds(self, file: str, of: Place) -> bool:
         """Tell whether a file of another place, ``of``, lies in this folder, not deeper."""

@@ -9,20 +9,25 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from joblib import cpu_count
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.messages import warn
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
 from graphmover.distributed.running import Done
 
 #: Windows waits for no more than 63 pipes at once.
 _MOST_WORKERS = 60 if sys.platform == "win32" else sys.maxsize
+
+_GUARD = 'put the call under `if __name__ == "__main__":`, for workers import the program'
 
 #: Workers are given so long to end by themselves, in seconds.
 _PATIENCE = 5.0
@@ -40,19 +45,24 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None:
             require_integer("workers", workers, least=1)
+        if getattr(multiprocessing.current_process(), "_inheriting", False):  # is it a worker?
+            raise RuntimeError(f"a worker starts workers: {_GUARD}")
         self._n_workers = min(workers or cpu_count(), _MOST_WORKERS)
 
     def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
         """Yield units as they are committed, in any order."""
         waiting = deque(work)
         losses: dict[int, int] = {}
-        workers = [_Worker(task) for _ in range(min(self._n_workers, len(work)))]
+        warned: set[tuple[type[Warning], str]] = set()
+        workers = [_Worker(task, warned) for _ in range(min(self._n_workers, len(work)))]
         try:
             for worker in workers:
                 worker.give(waiting.popleft())
             while busy := [worker for worker in workers if worker.work is not None]:
                 ready = wait([worker.results for worker in busy])
                 for worker in (one for one in busy if one.results in ready):
+                    if worker.has_just_started():
+                        continue
                     done = worker.result()
                     if done is not None:
                         yield done
@@ -77,17 +87,19 @@ class Processes:
 class _Worker:
     """A process, and what it is at."""
 
-    def __init__(self, task: Runs) -> None:
+    def __init__(self, task: Runs, warned: set[tuple[type[Warning], str]]) -> None:
         self.work: Work | None = None
-        self._task = task
+        self._task, self._warned = task, warned
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
         self.results, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self._task), daemon=True)
-        self._process.start()
+        with _without_ctrl_c():
+            self._process.start()
         theirs.close()  # so that its end is seen when the process ends
+        self._has_started = False
 
     def give(self, work: Work) -> None:
         """Start a unit."""
@@ -95,12 +107,38 @@ class _Worker:
         with suppress(OSError):  # it is gone, which `result` finds out
             self.results.send(work)
 
-    def result(self) -> Done | None:
-        """Return what became of the unit, or None if the process was lost; raise its error."""
+    def has_just_started(self) -> bool:
+        """Hear the first sign of life; raise an error if the program cannot be imported."""
+        if self._has_started:
+            return False
         try:
-            answer: Any = self.results.recv()
+            self.results.recv()
+        except (EOFError, OSError):
+            self._process.join(_PATIENCE)
+            if self._process.exitcode == 1:  # as Python ends after an error
+                raise RuntimeError(
+                    f"a worker could not start, for the reason that it gave above. If the program "
+                    f'has no guard, {_GUARD}; or pass engine="serial"'
+                ) from None
+            return False
+        self._has_started = True
+        return True
+
+    def result(self) -> Done | None:
+        """Return what became of the unit, or None if the process was lost; raise its error.
+
+        Its warnings are passed on, each once in a run.
+        """
+        try:
+            answer: Any
+            answer, said = self.results.recv()
         except (EOFError, OSError):
             return None
+        for one in said:
+            if one not in self._warned:
+                self._warned.add(one)
+                category, text = one
+                warn(text, category)
         if isinstance(answer, BaseException):
             raise answer
         done: Done = answer
@@ -126,21 +164,39 @@ class _Worker:
         self._process.close()
 
 
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C while they import, which `_serve` comes after."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # its own start would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(orders: Connection, task: Runs) -> None:
     """Do what comes through a pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends workers
+    with suppress(OSError):
+        orders.send(None)  # it has started
     while True:
         try:
             unit, file = orders.recv()
         except (EOFError, OSError):
             return
+        with warnings.catch_warnings(record=True) as caught:
+            try:
+                answer: object = task(unit, file)
+            except Exception as error:
+                answer = error
+        said = [(one.category, str(one.message)) for one in caught]
         try:
-            answer: object = task(unit, file)
-        except Exception as error:
-            answer = error
-        try:
-            orders.send(answer)
+            orders.send((answer, said))
         except OSError:  # the driver is gone
             return
         except Exception:  # an error that cannot be sent
-            orders.send(RuntimeError(f"unit {unit.number}: {answer!r}"[:1000]))
+            orders.send((RuntimeError(f"unit {unit.number}: {answer!r}"[:1000]), []))

@@ -67,7 +67,7 @@ class Ray:
                 try:
                     with _connected():
                         done: Done = ray.get(ready)
-                except ray.exceptions.RayActorError:
+                except _lost():
                     losses[unit.number] = losses.get(unit.number, 0) + 1
                     if losses[unit.number] >= MOST_LOSSES:
                         raise lost_too_often(unit, file, losses[unit.number]) from None
@@ -107,6 +107,13 @@ class Ray:
         if self._num_gpus:
             return max(1, int(there.get("GPU", 0) / self._num_gpus))
         return max(1, int(there.get("CPU", 1)))
+
+
+def _lost() -> tuple[type[Exception], ...]:
+    """Return what Ray raises when an actor is gone: some causes are no ``RayActorError``."""
+    from ray.exceptions import NodeDiedError, OutOfMemoryError, RayActorError
+
+    return RayActorError, OutOfMemoryError, NodeDiedError
 
 
 @contextmanager
