@@ -1,4 +1,7 @@
-"""The GPU engine on a GPU, against the CPU engine: ``make test-gpu``."""
+"""The GPU back end against the CPU's: on a GPU (``make test-gpu``), or else a simulated one.
+
+A simulated GPU is far slower, so it gets small data.
+"""
 
 import gc
 import re
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import simulated_gpu
 from graph_zoo import (
     complete,
     cycle,
@@ -30,10 +34,28 @@ from graphmover.nodes.recipe import NodeRecipe
 from graphmover.transport import GroundDistance, TreeDistance
 from graphmover.transport.cuda import schedule
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not gpu_available(), reason="no GPU, or no CuPy"),
-]
+SIMULATED = not gpu_available()
+
+pytestmark = pytest.mark.slow if SIMULATED else pytest.mark.gpu
+
+
+def real_gpu(test):
+    """Mark what a simulated GPU cannot tell: memory, interruptions, the sanitizer's findings."""
+    return pytest.mark.gpu(pytest.mark.skipif(SIMULATED, reason="no GPU, or no CuPy")(test))
+
+
+@pytest.fixture(autouse=True)
+def gpu():
+    if not SIMULATED:
+        yield
+    else:
+        with simulated_gpu.installed():
+            yield
+
+
+def at_most(number, on_a_gpu):
+    """How many graphs a test takes."""
+    return number if SIMULATED else on_a_gpu
 
 
 def assert_agree(x, y, ground=None):
@@ -49,36 +71,37 @@ def assert_agree(x, y, ground=None):
 @pytest.mark.parametrize("grid", [0, 3])
 def test_random_problems(d, labels, grid):
     rng = np.random.default_rng(d)
-    x = random_nodes(rng, 300, 60, d=d, labels=labels, grid=grid)
-    assert_agree(x, random_nodes(rng, 220, 32, d=d, labels=labels, grid=grid))
+    x = random_nodes(rng, at_most(7, 300), 60, d=d, labels=labels, grid=grid)
+    assert_agree(x, random_nodes(rng, at_most(5, 220), 32, d=d, labels=labels, grid=grid))
 
 
 @pytest.mark.parametrize("most_mass", [1, 4, 2**20, 2**40])
 @pytest.mark.parametrize("n_x, n_y", [(60, 32), (5, 60), (90, 70), (900, 12)])
 def test_counts(n_x, n_y, most_mass):
     rng = np.random.default_rng(n_x)
-    x = random_nodes(rng, 60, n_x, labels=3, most_mass=most_mass)
-    y = random_nodes(rng, 40, n_y, labels=3, most_mass=most_mass)
+    x = random_nodes(rng, at_most(3, 60), n_x, labels=3, most_mass=most_mass)
+    y = random_nodes(rng, at_most(3, 40), n_y, labels=3, most_mass=most_mass)
     assert_agree(x, y, GroundDistance(0.6, 0.25, unmatched=1.5))
 
 
 @pytest.mark.parametrize("most_mass", [2**9, 2**20, 2**45])
 def test_heavy_masses(most_mass):
     rng = np.random.default_rng(1)
-    x, y = (random_nodes(rng, 100, n, most_mass=most_mass) for n in (60, 32))
+    x, y = (random_nodes(rng, at_most(4, 100), n, most_mass=most_mass) for n in (60, 32))
     assert_agree(x, y)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
 def test_huge_and_tiny_scales(scale):
     rng = np.random.default_rng(2)
-    assert_agree(*(random_nodes(rng, 50, n, scale=scale) for n in (60, 32)))
+    assert_agree(*(random_nodes(rng, at_most(4, 50), n, scale=scale) for n in (60, 32)))
 
 
 @pytest.mark.parametrize("n_x, n_y", [(1000, 32), (5000, 30), (90, 70), (300, 250)])
 def test_large_graphs(n_x, n_y):
+    n_x = min(n_x, at_most(1100, n_x))
     rng = np.random.default_rng(3)
-    assert_agree(random_nodes(rng, 6, n_x), random_nodes(rng, 8, n_y))
+    assert_agree(random_nodes(rng, at_most(1, 6), n_x), random_nodes(rng, at_most(2, 8), n_y))
 
 
 def test_graphs_without_nodes():
@@ -90,7 +113,7 @@ def test_graphs_without_nodes():
 
 
 def test_points_of_small_and_large_graphs():
-    graphs = gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
+    graphs = gm.make_graph_families(at_most(12, 60), random_state=0, return_X_y=True)[0]
     star = gm.Graph(400, [(0, i) for i in range(1, 400)])
     batch = gm.as_graph_batch([*graphs, star, gm.Graph(1, []), gm.Graph(0, [])])
     on_gpu = BACKENDS["cuda"].nodes(batch, NodeRecipe(6, use_node_labels=False))
@@ -118,7 +141,7 @@ def graphs_up_to_350_nodes():
         gm.Graph(130, []),
         gm.Graph(0, []),
     ]
-    return graphs
+    return graphs[1::9] if SIMULATED else graphs
 
 
 @pytest.mark.parametrize("d", [1, 6, 20, 60])
@@ -135,7 +158,7 @@ def test_points_of_graphs_up_to_350_nodes(d):
 
 
 def test_points_do_not_depend_on_the_other_graphs():
-    graphs = graphs_up_to_350_nodes()[::3]
+    graphs = graphs_up_to_350_nodes()[:: at_most(2, 3)]
     recipe = NodeRecipe(6, use_node_labels=False)
     together = BACKENDS["cuda"].nodes(gm.as_graph_batch(graphs), recipe)
     for number, graph in enumerate(graphs):
@@ -158,9 +181,9 @@ def test_only_graphs_with_many_equal_eigenvalues_are_left_to_the_cpu(monkeypatch
 
 @pytest.mark.parametrize("wl_iterations, sampling", [(0, "anchor"), (2, "anchor"), (0, "uniform")])
 def test_the_whole_way_from_graphs_to_features(wl_iterations, sampling):
-    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    graphs = gm.make_graph_families(at_most(12, 120), random_state=0, return_X_y=True)[0]
     options = {"wl_iterations": wl_iterations, "sampling": sampling, "random_state": 0}
-    model = gm.RandomGraphEmbedding(64, gamma=1.0, device="cuda", **options)
+    model = gm.RandomGraphEmbedding(at_most(8, 64), gamma=1.0, device="cuda", **options)
     features = model.fit_transform(graphs)
     np.testing.assert_allclose(model.transform(graphs), features, rtol=1e-12)
     np.testing.assert_array_equal(model.transform(graphs)[5:9], model.transform(graphs[5:9]))
@@ -173,9 +196,9 @@ def test_weighted_graphs():
     rng = np.random.default_rng(5)
     graphs = [
         gm.Graph(g.n_nodes, g.edges, edge_weights=rng.uniform(0.1, 9, g.n_edges))
-        for g in gm.make_graph_families(60, random_state=0, return_X_y=True)[0]
+        for g in gm.make_graph_families(at_most(12, 60), random_state=0, return_X_y=True)[0]
     ]
-    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    model = gm.RandomGraphEmbedding(at_most(8, 64), random_state=0, device="cuda").fit(graphs)
     on_gpu = model.distances(graphs)
     expected = model.set_params(device="cpu").distances(graphs)
     np.testing.assert_allclose(on_gpu, expected, rtol=1e-7)
@@ -186,9 +209,9 @@ def test_weighted_graphs():
 @pytest.mark.parametrize("node_embedding", ["return-probability", "degree", "structure,degree:2"])
 @pytest.mark.parametrize("smoothing", [0, 2])
 def test_every_choice_of_points_and_masses(node_embedding, smoothing):
-    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    graphs = gm.make_graph_families(at_most(12, 120), random_state=0, return_X_y=True)[0]
     model = gm.RandomGraphEmbedding(
-        64,
+        at_most(8, 64),
         node_embedding=node_embedding,
         smoothing=smoothing,
         node_mass="equal",
@@ -203,7 +226,7 @@ def test_every_choice_of_points_and_masses(node_embedding, smoothing):
 @pytest.mark.parametrize("partial", [False, True])
 @pytest.mark.parametrize("n_y", [1, 300, 7000])
 def test_the_closed_form_has_the_bits_of_the_cpu(partial, n_y):
-    graphs = gm.make_graph_families(400, random_state=0, return_X_y=True)[0]
+    graphs = gm.make_graph_families(at_most(8, 400), random_state=0, return_X_y=True)[0]
     options = {"node_embedding": None, "wl_iterations": 3, "wl_depths": "all"}
     nodes = gm.embed_nodes([*graphs, gm.Graph(0, [])], **options)
     y = nodes[np.random.default_rng(0).integers(0, len(nodes), n_y)]
@@ -240,9 +263,14 @@ def test_the_closed_form_has_the_bits_of_the_cpu(partial, n_y):
     ],
 )
 def test_labels_of_all_depths(parameters):
-    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    graphs = gm.make_graph_families(at_most(12, 120), random_state=0, return_X_y=True)[0]
     model = gm.RandomGraphEmbedding(
-        64, wl_iterations=2, wl_depths="all", random_state=0, device="cuda", **parameters
+        at_most(8, 64),
+        wl_iterations=2,
+        wl_depths="all",
+        random_state=0,
+        device="cuda",
+        **parameters,
     ).fit(graphs)
     on_gpu = model.distances(graphs)
     expected = model.set_params(device="cpu").distances(graphs)
@@ -256,13 +284,13 @@ def test_labels_of_all_depths(parameters):
 
 
 def test_attributes_read_as_labels():
-    graphs = gm.make_graph_families(120, random_state=0, return_X_y=True)[0]
+    graphs = gm.make_graph_families(at_most(12, 120), random_state=0, return_X_y=True)[0]
     degrees = np.minimum(np.diff(graphs.indptr), 4)
     batch = gm.GraphBatch(
         graphs.offsets, graphs.indptr, graphs.indices, node_attributes=np.eye(5)[degrees]
     )
     options = {"wl_iterations": 1, "attributes_as_labels": "nodes", "random_state": 0}
-    model = gm.RandomGraphEmbedding(64, device="cuda", **options).fit(batch)
+    model = gm.RandomGraphEmbedding(at_most(8, 64), device="cuda", **options).fit(batch)
     assert model.uses_node_labels_
     on_gpu = model.distances(batch)
     expected = model.set_params(device="cpu").distances(batch)
@@ -270,13 +298,14 @@ def test_attributes_read_as_labels():
 
 
 def test_many_chunks_give_the_same_bits(monkeypatch):
-    graphs = gm.make_graph_families(300, random_state=0, return_X_y=True)[0]
-    model = gm.RandomGraphEmbedding(64, random_state=0, device="cuda").fit(graphs)
+    graphs = gm.make_graph_families(at_most(18, 300), random_state=0, return_X_y=True)[0]
+    model = gm.RandomGraphEmbedding(at_most(8, 64), random_state=0, device="cuda").fit(graphs)
     at_once = model.transform(graphs)
     monkeypatch.setattr(schedule, "_MOST_AT_ONCE", 2**18)
     np.testing.assert_array_equal(model.transform(graphs), at_once)
 
 
+@real_gpu
 def test_scratch_memory_in_the_pool_is_used_again():
     """One problem takes 12 MB; but for 64 MB, all memory is in a block of another stream."""
     import cupy
@@ -291,6 +320,7 @@ def test_scratch_memory_in_the_pool_is_used_again():
     np.testing.assert_array_equal(gm.earth_movers_distance(x, y, device="cuda"), expected)
 
 
+@real_gpu
 def test_auto_takes_the_gpu_for_much_work_and_says_so(capsys, terminal):
     rng = np.random.default_rng(4)
     x, y = random_nodes(rng, 100, 9), random_nodes(rng, 100, 9)
@@ -305,6 +335,7 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
+@real_gpu
 @pytest.mark.parametrize("what", ["graphs to features", "distances", "fit"])
 def test_ctrl_c_frees_the_device(what, monkeypatch):
     import cupy
@@ -331,6 +362,7 @@ def test_ctrl_c_frees_the_device(what, monkeypatch):
         time.sleep(0.01)
 
 
+@real_gpu
 def test_sigint_ends_a_long_run_within_two_seconds(tmp_path):
     script = tmp_path / "long.py"
     script.write_text(
@@ -361,6 +393,7 @@ def test_sigint_ends_a_long_run_within_two_seconds(tmp_path):
     assert run.returncode == 0
 
 
+@real_gpu
 @pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
 def test_compute_sanitizer(tool):
     """Every kind of kernel on few problems: racecheck is slow."""
@@ -400,10 +433,11 @@ def test_nearest_graphs_are_those_of_the_cpu(name):
         "depths": gm.RandomGraphEmbedding(16, wl_iterations=2, wl_depths="all"),
         "paper": gm.RandomGraphEmbedding(16),
     }[name]
-    graphs = gm.make_graph_families(600, random_state=0).graphs
-    near = gm.NearestGraphs(5, embedding=embedding, random_state=0).fit(graphs[:500])
-    distances, indices = near.kneighbors(graphs[500:])
-    on_gpu = near.set_params(device="cuda").kneighbors(graphs[500:])
+    n = at_most(20, 500)
+    graphs = gm.make_graph_families(n + n // 5, random_state=0).graphs
+    near = gm.NearestGraphs(5, embedding=embedding, random_state=0).fit(graphs[:n])
+    distances, indices = near.kneighbors(graphs[n:])
+    on_gpu = near.set_params(device="cuda").kneighbors(graphs[n:])
     np.testing.assert_allclose(on_gpu[0], distances, rtol=1e-7)
     assert (on_gpu[1] == indices).mean() > 0.99  # near ties may be rounded to either order
     assert near.n_solved_ <= near.n_pairs_
@@ -411,7 +445,7 @@ def test_nearest_graphs_are_those_of_the_cpu(name):
     np.testing.assert_allclose(among[1][0], among[0][0], rtol=1e-7, atol=1e-12)
     radius = float(distances[:, -1].mean())
     by_device = [
-        near.set_params(device=device).radius_neighbors(graphs[500:], radius)
+        near.set_params(device=device).radius_neighbors(graphs[n:], radius)
         for device in ("cpu", "cuda")
     ]
     for expected, found in zip(*(both[0] for both in by_device), strict=True):

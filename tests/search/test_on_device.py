@@ -1,113 +1,25 @@
-"""The search on a GPU without one: NumPy in CuPy's place, the kernel compiled for the CPU."""
+"""The search on a simulated GPU."""
 
-import ctypes
-import subprocess
-import sys
-import types
-
-import cuda_simulator
 import numpy as np
 import pytest
+import simulated_gpu
 
 import graphmover as gm
-from graphmover import backends
-from graphmover._utils.cuda import source
-from graphmover.backends import cuda
-from graphmover.backends.threads import PreparedTree, ThreadBackend
-from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.search import library, on_device, queries
+from graphmover.search import on_device
 from graphmover.search.bounds import Sketches, raise_to_bounds
 from graphmover.transport import GroundDistance
 
-HEADER = """
-#include <cmath>
-using std::fabs;
-using std::fmax;
-using std::isinf;
-#define __global__
-#define __launch_bounds__(threads)
-struct Index { long x, y; };
-static Index threadIdx, blockIdx, blockDim;
-extern "C" void place(long x, long y, long thread, long threads) {
-  blockIdx = {x, y};
-  threadIdx.x = thread;
-  blockDim.x = threads;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def launch(tmp_path_factory):
-    """What `kernel("raise_to_bounds", file="bounds.cu")` returns, on the CPU."""
-    compiler = cuda_simulator.compiler()
-    if compiler is None:
-        pytest.skip("no C++ compiler")
-    folder = tmp_path_factory.mktemp("bounds")
-    (folder / "bounds.cpp").write_text(HEADER + source("bounds.cu"))
-    options = ["-std=c++17", "-O1", "-w", "-shared", "-fPIC"]
-    command = [compiler, *options, folder / "bounds.cpp", "-o", folder / "bounds.so"]
-    subprocess.run(command, check=True)
-    kernel = ctypes.CDLL(str(folder / "bounds.so"))
-    ctypes_of = {np.int32: ctypes.c_int, np.int64: ctypes.c_longlong, np.float64: ctypes.c_double}
-
-    def passed(value):
-        if isinstance(value, np.ndarray):
-            assert value.flags.c_contiguous
-            return ctypes.c_void_p(value.ctypes.data)
-        return ctypes_of[type(value)](value.item())
-
-    def run(blocks, threads, arguments):
-        for x, y in np.ndindex(blocks):
-            for thread in range(*threads):
-                kernel.place(*map(ctypes.c_long, (x, y, thread, *threads)))
-                kernel.raise_to_bounds(*map(passed, arguments))
-
-    return run
-
 
 @pytest.fixture
-def as_if_on_a_gpu(monkeypatch, launch):
-    fake = types.ModuleType("cupy")
-    fake.__getattr__ = lambda name: getattr(np, name)
-    fake.asnumpy = np.asarray
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setitem(backends.BACKENDS, "cuda", OnTheHost())
-    monkeypatch.setattr(backends, "require_gpu", lambda: None)
-    monkeypatch.setattr(on_device, "kernel", lambda name, file: launch)
-    monkeypatch.setattr(on_device, "free_memory", lambda: 64 * 3000)
-    for module in (library, queries):
-        monkeypatch.setattr(module, "distances_on_device", distances_on_device)
-
-
-class OnTheHost(ThreadBackend):
-    name = "cuda"
-
-    def take(self, nodes):
-        return cuda.DeviceNodes(nodes.points, nodes.masses, nodes.offsets, nodes.labels)
-
-    def prepare(self, random_graphs, ground=None):
-        prepared = super().prepare(random_graphs, ground)
-        is_tree = isinstance(prepared, PreparedTree)
-        return cuda.PreparedTree(*prepared) if is_tree else prepared
-
-    def distances(self, nodes, prepared, finish, out):
-        if isinstance(prepared, cuda.PreparedTree):
-            prepared = PreparedTree(*prepared)
-        if isinstance(nodes, cuda.DeviceNodes):
-            arrays = (nodes.points, nodes.masses, nodes.offsets, nodes.labels)
-            nodes = NodeEmbeddings._trusted(*arrays)
-        super().distances(nodes, prepared, finish, out)
-
-
-def distances_on_device(nodes, prepared):
-    out = np.empty((len(nodes), prepared.labels.n_graphs))
-    OnTheHost().distances(nodes, prepared, None, out)
-    return out
+def gpu(monkeypatch):
+    monkeypatch.setattr(on_device, "_MOST_PAIRS", 60)
+    with simulated_gpu.installed() as cupy:
+        yield cupy
 
 
 @pytest.mark.parametrize("ground", [GroundDistance(0.0, 0.3), GroundDistance(0.7, 0.0)])
 @pytest.mark.parametrize("d, n_pivots", [(0, 3), (2, 0), (3, 5)])
-def test_bounds_are_those_of_the_cpu(as_if_on_a_gpu, ground, d, n_pivots):
+def test_bounds_are_those_of_the_cpu(gpu, ground, d, n_pivots):
     rng = np.random.default_rng(0)
 
     def drawn(n):
@@ -120,7 +32,9 @@ def test_bounds_are_those_of_the_cpu(as_if_on_a_gpu, ground, d, n_pivots):
     is_empty = rng.random(300) < 0.1
     expected[:, is_empty] = np.inf
     there = on_device.sketches_on_device(y, is_empty)
+    found = gpu.asarray(found)
     on_device.raise_to_bounds_on_device(x, there, ground, 2, found)
+    found = found.get()
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
@@ -137,15 +51,15 @@ def test_bounds_are_those_of_the_cpu(as_if_on_a_gpu, ground, d, n_pivots):
     ],
     ids=["default", "paper", "depths", "labels"],
 )
-def test_neighbours_are_those_of_the_cpu(as_if_on_a_gpu, embedding):
+def test_neighbours_are_those_of_the_cpu(gpu, embedding):
     rng = np.random.default_rng(0)
-    families = gm.make_graph_families(400, random_state=0, return_X_y=True)[0]
+    families = gm.make_graph_families(24, random_state=0, return_X_y=True)[0]
     graphs = [
         gm.Graph(g.n_nodes, g.edges, node_labels=rng.integers(3, size=g.n_nodes)) for g in families
     ]
     nothing = gm.Graph(0, [])
-    searched = [*graphs[:350], nothing, graphs[0]]
-    asked = [*graphs[345:], nothing]
+    searched = [*graphs[:20], nothing, graphs[0]]
+    asked = [*graphs[18:], nothing]
     near = gm.NearestGraphs(5, radius=0.4, embedding=embedding, n_jobs=2, random_state=0)
     with pytest.warns(UserWarning, match="no nodes"):
         near.fit(searched)
@@ -166,7 +80,7 @@ def test_neighbours_are_those_of_the_cpu(as_if_on_a_gpu, embedding):
             if wanted.dtype.kind == "i":
                 np.testing.assert_array_equal(found, wanted)
             else:
-                np.testing.assert_allclose(found, wanted, rtol=1e-9)
-    near.kneighbors(graphs[345:])
-    assert near.n_pairs_ == 55 * 352
+                np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    near.kneighbors(graphs[18:])
+    assert near.n_pairs_ == 6 * 22
     assert near.n_solved_ <= near.n_pairs_

@@ -61,25 +61,18 @@ def test_nvrtc_compiles_without_a_warning(file, defined, architecture):
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory):
-    if cuda_simulator.compiler() is None or sys.platform != "linux":
-        pytest.skip("no C++ compiler on Linux")
-    return cuda_simulator.build(tmp_path_factory.mktemp("simulator"))
+def kernels():
+    return cuda_simulator.build()
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids="{} labels".format)
-def kernels_for_labels(request, tmp_path_factory):
-    if cuda_simulator.compiler() is None or sys.platform != "linux":
-        pytest.skip("no C++ compiler on Linux")
-    folder = tmp_path_factory.mktemp("labels")
-    return request.param, cuda_simulator.build(folder, _cuda_kernels.LABELS[request.param])
+def kernels_for_labels(request):
+    return request.param, cuda_simulator.build(_cuda_kernels.LABELS[request.param])
 
 
 @pytest.fixture(scope="module")
-def counting_kernels(tmp_path_factory):
-    if cuda_simulator.compiler() is None or sys.platform != "linux":
-        pytest.skip("no C++ compiler on Linux")
-    return cuda_simulator.build(tmp_path_factory.mktemp("counting"), _cuda_kernels.PARTIAL)
+def counting_kernels():
+    return cuda_simulator.build(_cuda_kernels.PARTIAL)
 
 
 def assert_equal_to_the_cpu(kernels, x, y, ground=None, **choice):
@@ -292,15 +285,13 @@ def test_points_far_from_the_origin(kernels, origin, labels):
 
 @pytest.mark.parametrize("tile", [7, 100])
 @pytest.mark.parametrize("partial", [False, True])
-def test_the_closed_form_has_the_bits_of_the_cpu(tmp_path, partial, tile):
-    if cuda_simulator.compiler() is None or sys.platform != "linux":
-        pytest.skip("no C++ compiler on Linux")
+def test_the_closed_form_has_the_bits_of_the_cpu(partial, tile):
     rng = np.random.default_rng(tile)
     x, y = label_tree(rng, 20, 9, 3, most_mass=2**40), label_tree(rng, 30, 9, 3)
     x = gm.NodeEmbeddings(x.points, x.masses, [0, *x.offsets], x.labels)  # the first has no nodes
     expected = gm.earth_movers_distance(x, y, ground=TreeDistance(partial))
-    kernel = cuda_simulator.build_tree(tmp_path)
-    out = cuda_simulator.tree_distances(kernel, x, y, partial=partial, tile=tile)
+    kernels = cuda_simulator.build(file="tree.cu")
+    out = cuda_simulator.tree_distances(kernels, x, y, partial=partial, tile=tile)
     np.testing.assert_array_equal(out, expected)
 
 
