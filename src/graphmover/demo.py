@@ -93,7 +93,9 @@ def draw_embedding(
         x, y = plane[data.target == index].T
         marker = "os^vDPX*"[index % 8]  # readable in grey
         axes.scatter(x, y, s=18, marker=marker, alpha=0.75, label=name, linewidths=0)
-    axes.set(title=f"{len(vectors)} graphs by their vectors (t-SNE)", xticks=[], yticks=[])
+    axes.set(
+        title=f"{len(vectors)} graphs: vectors of GraphVectorizer, by t-SNE", xticks=[], yticks=[]
+    )
     figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     with replacing(path) as file:
         figure.savefig(file, format=_picture_format(path), dpi=150)

@@ -310,7 +310,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             batch = as_graph_batch(graphs)
             fits = len(batch) == self.n_samples_fit_
             if not fits or batch.node_counts[index] != len(nodes.points):
-                raise ValueError("graphs are not those that are searched: their sizes differ")
+                raise ValueError("these are not the graphs that were searched: their sizes differ")
             other = batch[int(index)]
         name = f"graph {index}" if self.ids_ is None else str(self.ids_[index])
         return aligned(self.embedding_._to_random_graphs, graph, nodes, other, name)

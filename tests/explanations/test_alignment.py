@@ -240,7 +240,7 @@ def test_neighbours_are_explained(graphs):
         assert found.distance == 0
     with pytest.raises(IndexError, match="there is no graph 8 among 8"):
         near.explain(graphs[0], 8)
-    with pytest.raises(ValueError, match="graphs are not those that are searched"):
+    with pytest.raises(ValueError, match="these are not the graphs that were searched"):
         near.explain(graphs[0], 1, graphs[:3])
 
 

@@ -79,7 +79,7 @@ def test_equality_and_repr_know_ids():
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        (["a"], ValueError, "ids has 1 entries for 2 graphs"),
+        (["a"], ValueError, "1 ids for 2 graphs, expected one for each"),
         ("ab", TypeError, "ids must be a list or an array, got 'ab'"),
         (7, TypeError, "not iterable|must be a list"),
         ([["a"], "b"], TypeError, r"graph 0: the id is \['a'\], expected a string or an integer"),

@@ -131,7 +131,7 @@ def test_a_cheaper_method_within_a_standard_error_is_named():
     assert verdict([best], "accuracy") == "slow is best (90.0 %)."
     assert verdict([best, far], "accuracy") == "slow is best (90.0 %)."
     expected = (
-        "slow is best (90.0 %). near is as good (1.0 +- 2.0 points behind) and 10 times as fast."
+        "slow is best (90.0 %); near is as good (1.0 +- 2.0 points behind) and 10 times as fast."
     )
     assert verdict([best, near, far], "accuracy") == expected
     assert verdict([], "accuracy") == "No method finished."

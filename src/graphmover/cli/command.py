@@ -73,6 +73,9 @@ def with_common_options(command: Callable[..., Result]) -> Callable[..., None]:
             result.show()
 
     added = {"quiet": Quiet, "verbose": Verbose, "as_json": Json}
+    # Terminals break lines where they need to; Typer would keep the docstring's breaks.
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    wrapper.__doc__ = "\n\n".join(" ".join(one.split()) for one in paragraphs)
     give_options(wrapper, own | {name: option(name, kind, False) for name, kind in added.items()})
     return wrapper
 

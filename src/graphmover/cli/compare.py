@@ -101,7 +101,7 @@ def compare(
         print(
             f"+- is the standard deviation of {deviation}, or the standard error of a difference;"
         )
-        print("s are processor seconds, and MB the memory, of one fold.\n")
+        print("Seconds are processor time, and MB peak memory, of one fold.\n")
         _print_table(found)
         print(f"\n{found.verdict}")
         for name, reason in found.left_out.items():

@@ -18,9 +18,10 @@ _PICTURE = Path("graphmover-demo.png")
 #: of structure 73 %, refined degrees chance; all with weight 1 for eigenvectors 96 %, in place of
 #: 91 %. R = 1,024 (92 %) and C = 100 (90 %) changed little.
 _WHY = """\
-Why RGE(ASG) is ahead here: these families differ mostly in their shape as a whole, which its
-coordinates, eigenvectors of the Laplacian, see best. GraphVectorizer has them too, but with a
-small weight, chosen on the data sets of docs/results.md (advice: docs/which-option.md)."""
+On these families the paper's own method, RGE(ASG), is better than the general-purpose one: they
+differ mostly in their shape as a whole, which its coordinates, eigenvectors of the Laplacian, see
+best. GraphVectorizer has them too, but with a small weight, chosen on the real data sets of
+docs/results.md (advice: docs/which-option.md)."""
 
 
 def demo(
@@ -60,7 +61,7 @@ def demo(
         families = data.target_names or ()
         print(f"{len(data.graphs)} graphs of {len(families)} families: {', '.join(families)}")
         print("matched in size and density; 5-fold cross-validation;")
-        print("classifier: linear SVM, unless the method's name says otherwise\n")
+        print("a linear SVM predicts, unless the method's name says otherwise\n")
         print_scores(scores)
         if scores[-1]["mean"] > scores[0]["mean"]:
             print(f"\n{_WHY}")

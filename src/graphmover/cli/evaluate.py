@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _VECTORIZER = "vectorizer"
 
-_CLASSIFIER = "classifier: linear SVM, unless the method's name says otherwise"
+_CLASSIFIER = "a linear SVM predicts, unless the method's name says otherwise"
 
 #: Of the paper's methods; the vectorizer has a default of its own.
 _COMPONENTS = int(str(PARAMETERS["n_components"].default))
@@ -133,10 +133,11 @@ def evaluate(
     )
 
     def show() -> None:
-        machine = "ridge regression" if regression else _CLASSIFIER
-        protocol = f"{machine}, {repeats} x {folds}-fold cross-validation"
-        print(f"{data}; {protocol}; +- is the standard deviation")
-        print(f"of {'folds' if repeats == 1 else 'the means of repetitions'}\n")
+        classes = "" if regression else f", {len(target.classes)} classes"
+        print(f"{data.name}: {len(data):,} graphs{classes}")
+        machine = "ridge regression predicts" if regression else _CLASSIFIER
+        print(f"{repeats} x {folds}-fold cross-validation; {machine}")
+        print(f"+- is the standard deviation of {'folds' if repeats == 1 else 'repetitions'}\n")
         print_scores(result.summary())
 
     return Result({"summary": result.summary(), "folds": result.folds}, show)

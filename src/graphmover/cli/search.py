@@ -47,7 +47,8 @@ def search(
     """Find the nearest graphs in an index, exactly.
 
     The output has a row for each graph of SOURCE and each of its neighbours: query,
-    rank, neighbour, distance, and ids where graphs have them.
+    rank, neighbour, distance, and ids where graphs have them. A graph that is in the index, too,
+    finds itself first, at distance 0.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
     OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.

@@ -152,13 +152,12 @@ class Alignment:
         """
         from graphmover.drawing.pairs import draw_pair
 
-        parts = ", ".join(f"{kind} {cost:.4g}" for kind, cost in self.costs.items())
         return draw_pair(
             (self.a, self.b),
             zip(self.nodes_a.tolist(), self.nodes_b.tolist(), self.flow.tolist(), strict=True),
             (self.unmatched_a, self.unmatched_b),
             self.names,
-            title=f"distance {self.distance:.4g}: {parts}",
+            title=f"distance {self.distance:.4g}: {self._costs_in_words()}",
             molecules=molecules,
         )
 
@@ -171,9 +170,13 @@ class Alignment:
                 found[kind] = np.sum(same, axis=0)
         return found
 
+    def _costs_in_words(self) -> str:
+        costs = {kind: cost for kind, cost in self.costs.items() if cost} or self.costs
+        return ", ".join(f"{kind} {cost:.4g}" for kind, cost in costs.items())
+
     def __repr__(self) -> str:
-        parts = ", ".join(f"{kind} {cost:.4g}" for kind, cost in self.costs.items())
-        return f"Alignment(distance={self.distance:.4g}: {parts}; {len(self.flow)} flows)"
+        n = len(self.flow)
+        return f"Alignment(distance={self.distance:.4g}: {self._costs_in_words()}; {n} flows)"
 
 
 def explain(

@@ -90,7 +90,10 @@ def _check_label(label: Any, carrier: str) -> None:
     except TypeError:
         raise TypeError(f"{carrier} has the label {label!r}, expected a hashable value") from None
     if label != label:  # noqa: PLR0124 - that is what NaN means
-        raise ValueError(f"{carrier} has the label {label!r}, which is not equal to itself")
+        raise ValueError(
+            f"{carrier} has the label {label!r}, which is not equal to itself: "
+            "replace missing labels"
+        )
 
 
 def is_id(value: Any) -> bool:
@@ -112,7 +115,7 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
         raise ValueError(f"ids must have one entry per graph, got the shape {ids.shape}")
     values = [None if _is_missing(value) else _id_of_date(value) for value in ids]
     if len(values) != n_graphs:
-        raise ValueError(f"ids has {len(values)} entries for {n_graphs} graphs")
+        raise ValueError(f"{len(values)} ids for {n_graphs} graphs, expected one for each")
     for index, value in enumerate(values):
         if value is not None and not is_id(value):
             raise TypeError(

@@ -348,6 +348,10 @@ def _hint(graph: Any) -> str:
     return ""
 
 
+#: An error lists at most this many names.
+_MOST_NAMES = 10
+
+
 def _require_found(parts: Sequence[Part], names: Names) -> None:
     """Reject a name that the caller chose and that no graph has: a misspelling."""
     n_nodes = sum(part.n_nodes for part in parts)
@@ -363,9 +367,13 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
         name = getattr(names, argument)
         chosen = name is not None and name != default
         if chosen and carriers and all(getattr(part, column) is None for part in parts):
+            kind = carrier.split()[-1]
+            there = sorted(set().union(*(getattr(part, f"on_{kind}s", ()) for part in parts)))
+            found = f" ({kind}s have {', '.join(map(repr, there[:_MOST_NAMES]))})" if there else ""
             raise ValueError(
                 f"{argument}={shown_name(name)} is found in no graph, expected the name of "
-                f"{carrier} attribute of at least one, or None to ignore {column.replace('_', ' ')}"
+                f"{carrier} attribute of at least one{found}, or None to ignore "
+                f"{column.replace('_', ' ')}"
             )
 
 

@@ -214,7 +214,7 @@ def _anchors(content: Content, target: Target | None) -> list[dict[str, Any]]:
     names, weights, drawn = target.classes.tolist(), content.anchors, content.drawings.is_drawn
     if names:
         groups = [
-            (f"Speak for class {names[code]}", weights.best(code, _ANCHORS, drawn))
+            (f"Evidence for class {names[code]}", weights.best(code, _ANCHORS, drawn))
             for code in weights.targets[:_ANCHOR_CLASSES]
         ]
     else:

@@ -192,10 +192,10 @@ def verdict(scored: Sequence[Mapping[str, Any]], metric: str) -> str:
         return "No method finished."
     best = scored[0]
     score = f"{100 * best['mean']:.1f} %" if metric == "accuracy" else f"R2 {best['mean']:.3f}"
-    text = f"{best['method']} is best ({score})."
+    text = f"{best['method']} is best ({score})"
     time = seconds_of(best)
     if time is None and len(scored) > 1:
-        return f"{text} Its cost was not measured, so no cheaper method can be named."
+        return f"{text}. Its cost was not measured, so no cheaper method can be named."
     cheaper = [
         row
         for row in scored[1:]
@@ -203,14 +203,14 @@ def verdict(scored: Sequence[Mapping[str, Any]], metric: str) -> str:
         if (seconds_of(row) or np.inf) < time and row["behind"] <= row["standard_error"]
     ]
     if not cheaper:
-        return text
+        return f"{text}."
     row = min(cheaper, key=lambda row: seconds_of(row) or np.inf)
     behind = f"{row['behind']:.3f} +- {row['standard_error']:.3f} behind"
     if metric == "accuracy":
         behind = f"{100 * row['behind']:.1f} +- {100 * row['standard_error']:.1f} points behind"
     share = (time or 0.0) / max(seconds_of(row) or 0.0, 1e-9)
     times = f"{share:,.0f}" if share >= 10 else f"{share:.1f}"
-    return f"{text} {row['method']} is as good ({behind}) and {times} times as fast."
+    return f"{text}; {row['method']} is as good ({behind}) and {times} times as fast."
 
 
 class _Costs:
@@ -283,7 +283,9 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
             ha="right" if left else "left",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
-    axes.set_xlabel("processor seconds of one fold; grey: the best within a time")
+    axes.set_xlabel(
+        "processor seconds of one fold, to fit and to apply; line: the best at that cost"
+    )
     axes.set_ylabel("accuracy (%)" if percent == 100 else "R2")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
