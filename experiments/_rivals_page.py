@@ -161,7 +161,8 @@ def _fidelity(results: Path, paper: Rows, measured: Rows) -> str:
     before = (
         f"{len(lines)} published accuracies of rivals beside ours: {n_within} are within one "
         "standard deviation of our folds, a wide margin on a few hundred graphs. "
-        f"{THE_PAPER} quote their rivals' own papers.\n\n"
+        f"{THE_PAPER} quote their rivals' own papers; their value is left out where another source "
+        "is listed.\n\n"
     )
     return before + table([*head, "within one deviation", "remark"], lines) if lines else ""
 
