@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from graph_zoo import cycle, path, random_graph, renumbered
+from graph_zoo import complete, cycle, path, random_graph, renumbered, star
 from real_data import real_dataset
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -56,6 +56,8 @@ def with_attributes(graphs, function):
 #: A collection of each kind.
 KINDS = {
     "bare": collection(),
+    "dense": gm.as_graph_batch([complete(n) for n in range(5, 15)]),
+    "hubs": gm.as_graph_batch([star(n) for n in range(8, 18)]),
     "labels": collection(labels=3),
     "edge labels": collection(labels=3, edge_labels=2),
     "weights": collection(weighted=True),
@@ -122,18 +124,21 @@ def test_every_kind_of_collection(kind):
 
 
 SHAPE = {"shape": "laplacian"}
+WALKS = ["structure", "return-probability"]
 
 
 @pytest.mark.parametrize(
     "kind, expected",
     [
-        ("bare", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
+        ("bare", {"labels": None, "counts": None, "structure": WALKS, **SHAPE}),
+        ("dense", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
+        ("hubs", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
         ("labels", {"labels": None, "counts": None, "structure": ["structure", "labels"], **SHAPE}),
         (
             "edge labels",
             {"labels": None, "counts": None, "structure": ["structure", "labels"], **SHAPE},
         ),
-        ("weights", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
+        ("weights", {"labels": None, "counts": None, "structure": WALKS, **SHAPE}),
         ("attributes", {"attributes": ["ranked-attributes", "degree"], "labels": None}),
         ("labels and attributes", {"attributes": ["ranked-attributes", "labels"], "counts": None}),
         ("many labels", {"labels": None, "counts": None, "structure": ["structure"], **SHAPE}),
@@ -183,6 +188,22 @@ def test_labels_count_for_more_where_neighbourhoods_recur():
     assert deep["structure"].weight < plain["structure"].weight
     nothing = automatic_views(gm.as_graph_batch(recurring)[:0], 7)
     assert [view.weight for view in nothing] == [view.weight for view in plain.values()]
+
+
+def test_regular_graphs_are_told_apart():
+    """Circular skip links, in which Weisfeiler-Lehman refinement sees no difference."""
+    rng = np.random.default_rng(0)
+    skips = np.repeat([2, 3, 4, 7], 3)
+    rings = [
+        gm.Graph(19, [(i, (i + step) % 19) for i in range(19) for step in (1, skip)])
+        for skip in skips.tolist()
+    ]
+    copies = [renumbered(ring, rng) for ring in rings]
+    vectors = vectorizer().fit(rings).transform(copies)
+    apart = np.linalg.norm(vectors[:, None] - vectors, axis=2)
+    same = skips[:, None] == skips
+    assert apart[same].max() < 1e-6
+    assert apart[~same].min() > 1
 
 
 def test_degrees_have_their_share_beside_attributes():

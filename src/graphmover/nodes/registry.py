@@ -219,7 +219,11 @@ NODE_EMBEDDINGS: dict[str, Method] = {
         in_unit_cube=True,
         in_words="eigenvectors of the normalised Laplacian",
     ),
-    "return-probability": Method(_return_probability, in_unit_cube=True),
+    "return-probability": Method(
+        _return_probability,
+        in_unit_cube=True,
+        in_words="return probabilities of random walks",
+    ),
     "degree": Method(_log_degree, in_words="degrees"),
     "attributes": _OF_ATTRIBUTES,
     "ranked-attributes": _OF_ATTRIBUTES._replace(
