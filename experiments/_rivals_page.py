@@ -31,14 +31,15 @@ CARRIED |= {"Letter-high": ("node attributes",)}
 
 BEFORE = """[Rivals](rivals.md) on the same folds, each with its choices made on the training set.
 "Behind" is how much less accurate a method is than `GraphVectorizer`, paired over the folds that
-both have, with the standard error of Nadeau and Bengio (2003); negative: it is better. The accuracy
-of `GraphVectorizer` on these folds stands beside it: one repetition differs from the ten of the
-section before. R is as there: 4,096 on NCI1 and NCI109. On PTC it is 69.2, 3.5 above the mean of
-ten, so that differences there flatter `GraphVectorizer`. Seconds are processor seconds of fitting
-nine tenths of the graphs, and of applying the method to the rest; MB is the memory of that process,
-of which Python and its libraries take about 250. One repetition is a first look: on sets of a few
-hundred graphs its standard error is one to five points. The paper took its numbers from its rivals'
-own papers, which differ in protocol.
+both have, with the standard error of Nadeau and Bengio (2003); negative values mean that it is
+better. The next column has the accuracy of `GraphVectorizer` on these folds: one repetition differs
+from the ten of the previous section, while R is the same: 4,096 on NCI1 and NCI109. On PTC this
+accuracy is 69.2, which is 3.5 above the mean of ten repetitions, so differences there flatter
+`GraphVectorizer`. Seconds are CPU seconds for fitting nine tenths of the graphs, and for applying
+the method to the rest; MB is the memory of that process, of which Python and its libraries take
+about 250. One repetition is only a first look: on data sets of a few hundred graphs, its standard
+error is one to five points. The paper took its numbers from the rivals' own papers, which differ in
+protocol.
 
 """
 
@@ -122,9 +123,9 @@ def _first(measured: Rows) -> str:
     head = ["data set", "methods run", "the most accurate"]
     head += ["GraphVectorizer first or within a standard error", "faster and more accurate than it"]
     before = (
-        "All methods but networks and the EMD kernels beside `GraphVectorizer`, ranked by mean "
-        "accuracy. The majority class counts as a method; where few were run, to be first says "
-        "little.\n\n"
+        "All methods except networks and the EMD kernels, compared with `GraphVectorizer` and "
+        "ranked by mean accuracy. The majority class counts as a method; where few were run, being "
+        "first means little.\n\n"
     )
     return before + table(head, lines) if lines else ""
 
@@ -159,9 +160,9 @@ def _fidelity(results: Path, paper: Rows, measured: Rows) -> str:
         lines.append([*told, ours, "yes" if within else "no", row["remark"]])
     head = ["method", "data set", "published", "source", "ours (first repetition)"]
     before = (
-        f"{len(lines)} published accuracies of rivals beside ours: {n_within} are within one "
+        f"{len(lines)} published accuracies of rivals next to ours: {n_within} are within one "
         "standard deviation of our folds, a wide margin on a few hundred graphs. "
-        f"{THE_PAPER} quote their rivals' own papers; their value is left out where another source "
+        f"{THE_PAPER} quote the rivals' own papers; their value is left out where another source "
         "is listed.\n\n"
     )
     return before + table([*head, "within one deviation", "remark"], lines) if lines else ""
@@ -183,8 +184,8 @@ def _overview(measured: Rows) -> str:
     names = [*PAPER, *MORE]
     lines = [[method.name, *(cell(method, name) for name in names)] for method in RIVALS.values()]
     return (
-        "All methods on all data sets, accuracy (%), including those of the sections above. Empty: "
-        'not run yet. "no": impossible, since '
+        "Accuracy (%) of all methods on all data sets, including those of the sections above. An "
+        'empty cell was not run yet; "no" means that it cannot be run, since '
         "the graphs lack what the method needs (node labels, node attributes, or atomic numbers "
         "and bond orders for ECFP).\n\n" + table(["method", *names], lines)
     )

@@ -308,8 +308,8 @@ def test_neighbour_graphs_serve_scikit_learn():
         (lambda near, graphs: near.kneighbors(graphs, 21), "n_neighbors <= n_samples_fit, but"),
         (lambda near, graphs: near.kneighbors(n_neighbors=20), "n_samples_fit - 1"),
         (lambda near, graphs: near.kneighbors(graphs, 0), "at least 1, got 0"),
-        (lambda near, graphs: near.radius_neighbors(graphs, -1.0), "not negative, got -1.0"),
-        (lambda near, graphs: near.radius_neighbors(graphs, "far"), "not negative, got 'far'"),
+        (lambda near, graphs: near.radius_neighbors(graphs, -1.0), "non-negative number, got -1"),
+        (lambda near, graphs: near.radius_neighbors(graphs, "far"), "non-negative number, got 'f"),
         (lambda near, graphs: near.kneighbors_graph(graphs, mode="cosine"), "'cosine'"),
         (lambda near, graphs: near.set_params(n_neighbors=0).fit(graphs), "n_neighbors must be"),
         (lambda near, graphs: near.set_params(device="tpu").fit(graphs), "tpu"),
@@ -365,7 +365,7 @@ def test_any_index_of_vectors_serves():
     assert near.kneighbors(graphs[:2])[1][:, 0].tolist() == [0, 1]
     with pytest.raises(ValueError, match="needs exact=False"):
         gm.NearestGraphs(index=index).fit(graphs)
-    with pytest.raises(ValueError, match="pickle it"):
+    with pytest.raises(ValueError, match="pickle the estimator"):
         near.save("library.index")
 
 

@@ -1,7 +1,7 @@
-"""Random Graph Embeddings: collections of graphs into vectors.
+"""Random Graph Embeddings: turn collections of graphs into vectors.
 
-The names below are loaded when they are first used, so that ``graphmover --help``
-and ``import graphmover`` cost nothing they do not need.
+The names below are imported lazily, on first use, to keep ``graphmover --help`` and ``import
+graphmover`` fast.
 """
 
 from importlib import import_module
@@ -99,7 +99,7 @@ _HOME = {
 }
 
 
-#: Packages that are loaded when they are first used.
+#: Subpackages that are imported on first use.
 _PACKAGES = ("distributed",)
 
 

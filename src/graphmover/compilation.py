@@ -1,7 +1,7 @@
-"""All kernels compiled beforehand, for images of containers and for continuous integration.
+"""Compile all kernels ahead of time, for container images and continuous integration.
 
-Kernels other than the transport engine's are reached by use: small graphs of every kind that there
-is code for.
+Kernels other than the transport engine's are compiled by using them, on small graphs of every kind
+that takes its own code path.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from graphmover.transport.tree.search import lists_of, nearest, workspace_for
 
 
 def compile_all(*, progress: bool = True) -> Path | None:
-    """Compile all CPU kernels that are not in the cache yet, and say where it is.
+    """Compile all CPU kernels that are not cached yet, and return the cache folder.
 
-    After that no process that uses the same cache compiles anything. The cache is the folder
-    that NUMBA_CACHE_DIR names, or else the package's own, or else the user's cache folder.
+    From then on, no process that uses the same cache compiles anything. The cache is the folder
+    that the environment variable NUMBA_CACHE_DIR names, or else the package's own folder, or else
+    the user's cache folder.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def run_demo(
     -------
     data : Dataset
     vectors : ndarray of shape (n_graphs, number of columns)
-        The vectors of all graphs by `GraphVectorizer`.
+        The vectors of all graphs, as `GraphVectorizer` computes them.
     scores : list of dict
         `GraphVectorizer` with logistic regression; the majority class, and, with a linear SVM, the
         vertex histogram, RGE(RF) and RGE(ASG).
@@ -52,7 +52,7 @@ def run_demo(
     uniform = RandomGraphEmbedding(
         n_components, sampling="uniform", n_jobs=n_jobs, random_state=random_state
     )
-    # Both also compile, so that no method's time includes it.
+    # Both also compile the kernels, so that no method's time includes compilation.
     embedding.fit(data.graphs)
     vectors = vectorizer.fit_transform(data.graphs)
     pipeline = make_pipeline(
@@ -102,7 +102,7 @@ def draw_embedding(
 
 
 def require_picture(path: str | os.PathLike[str]) -> None:
-    """Raise an error if a figure cannot be drawn or saved: call it before long work."""
+    """Raise an error if a figure cannot be drawn or saved: call it before a long computation."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

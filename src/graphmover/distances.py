@@ -1,6 +1,7 @@
-"""The two halves of `RandomGraphEmbedding`: distances, which cost, and features, which do not.
+"""The two halves of `RandomGraphEmbedding`: costly distances and cheap features.
 
-As steps of a pipeline with ``memory``, a search over gamma and R computes distances once.
+As steps of a pipeline with ``memory``, they let a search over gamma and R compute distances only
+once.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def _parameters_of_the_embedding(init: Callable[..., None]) -> Callable[..., Non
 class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The exact earth mover's distances of graphs to random graphs, as a transformer.
 
-    With `DistanceFeatures` after it, a pipeline gives what `RandomGraphEmbedding` gives, to the
-    last bit. If the pipeline has ``memory``, a search over the ``gamma`` and ``n_components`` of
+    A pipeline of this and `DistanceFeatures` gives the same result as `RandomGraphEmbedding`, bit
+    for bit. If the pipeline has ``memory``, a search over the ``gamma`` and ``n_components`` of
     `DistanceFeatures` computes the distances of each training set once.
 
     Parameters
@@ -50,8 +51,8 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     n_components : int
         Number of random graphs, the paper's R.
     **parameters
-        All others of `RandomGraphEmbedding`, except for ``gamma``. Give ``random_state`` an
-        integer where distances are cached.
+        All other parameters of `RandomGraphEmbedding` except ``gamma``. Set ``random_state`` to an
+        integer if distances are cached.
 
     Attributes
     ----------
@@ -145,22 +146,22 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
 
 class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Distances to random graphs into features, ``exp(-gamma * distances) / sqrt(R')``.
+    """Turn distances to random graphs into features, ``exp(-gamma * distances) / sqrt(R')``.
 
     Parameters
     ----------
     gamma : float or str
-        The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if
-        that is 0 up to rounding, and "2*scale" is twice as much.
+        The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if the
+        median is 0 up to rounding, and "2*scale" is twice that.
     n_components : int or None
-        R', how many random graphs are used: the first columns. None: all.
+        R', the number of random graphs to use: the first columns of X. None uses all of them.
 
     Attributes
     ----------
     gamma_ : float
         The bandwidth in use.
     n_components_ : int
-        How many random graphs are used.
+        The number of random graphs in use.
 
     Examples
     --------
@@ -236,7 +237,7 @@ class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         distances = self._first_columns(X, reset=True)
         if isinstance(self.gamma, str) and not np.isfinite(distances).any():
             raise ValueError(
-                f"X has no finite distance, which gamma={self.gamma!r} needs: give a number"
+                f"X has no finite distance, which gamma={self.gamma!r} needs: set gamma to a number"
             )
         self.gamma_ = bandwidth(self.gamma, distances)
         return distances

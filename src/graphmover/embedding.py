@@ -1,4 +1,4 @@
-"""Algorithm 1: graphs into vectors, as a scikit-learn transformer."""
+"""Algorithm 1, which turns graphs into vectors, as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -45,52 +45,56 @@ class RandomGraphEmbedding(
     Parameters
     ----------
     n_components : int
-        Number of random graphs and of features, the paper's R. More is better and costs
-        proportionally more. With ``max_random_nodes=None`` there are at most as many as training
-        graphs with nodes.
+        Number of random graphs, and so of features: the paper's R. More are better, at a
+        proportionally higher cost. With ``max_random_nodes=None`` there are at most as many as
+        there are training graphs with nodes.
     gamma : float or str
-        The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if
-        that is 0 up to rounding, and "2*scale" is twice as much.
+        The kernel's bandwidth; "scale" is 1 / (median of the training distances), or 1 if the
+        median is 0 up to rounding, and "2*scale" is twice that.
     max_random_nodes : int or None
-        Random graphs have 1 to this many nodes, the paper's D_max. None: they are whole
-        training graphs, with their own masses, each at most once.
+        The largest number of nodes of a random graph, the paper's D_max; sizes are drawn from 1 to
+        this. If None, random graphs are whole training graphs, with their own masses, each drawn at
+        most once.
     n_dimensions : int
         Number of Laplacian eigenvectors, the paper's d, or of random-walk steps.
     node_embedding : str, list of str and (str, float) pairs, callable or None
         The node embedding method: "laplacian" (the paper's), "return-probability", "degree",
         "attributes", "ranked-attributes", "labels", "edges", "structure", several of them side
-        by side, some with a weight, or a callable (see `embed_nodes`). None: no coordinates,
+        by side, some with a weight, or a callable (see `embed_nodes`). None uses no coordinates but
         labels alone, whose distances have a closed form. Coordinates of "degree" and of callables
         are divided by their range in the training set, so that they fit into a unit cube, and
         labels weigh the same with every method. Attributes, edges and structure are standardised
-        over the training nodes; labels that fit has not seen are zeros.
+        over the training nodes; labels not seen in `fit` become zeros.
     smoothing : int
-        How many times points are averaged with their neighbours' (see `embed_nodes`).
+        How many times the point of each node is averaged with those of its neighbours (see
+        `embed_nodes`).
     node_mass : {"degree", "equal"}
         The mass of a node; "degree" is the paper's.
     sampling : {"anchor", "uniform"}
         "anchor": random graphs are nodes of training graphs, RGE(ASG). "uniform": they are
         uniform in the range of the training nodes' coordinates, RGE(RF).
     use_node_labels : bool or "auto"
-        Whether nodes with different labels are kept apart. "auto": if all training graphs
-        have labels and ``sampling="anchor"``, which alone can carry them; not if the node
-        embedding has "attributes", "labels", "edges" or "structure", unless ``wl_iterations`` is
-        positive.
+        Whether nodes with different labels are kept apart. "auto": if all training graphs have
+        labels and ``sampling="anchor"`` (uniform random graphs have no labels), except that with
+        "attributes", "labels", "edges" or "structure" in the node embedding ``wl_iterations`` must
+        be positive.
     wl_iterations : int
-        Weisfeiler-Lehman iterations on the labels, WL-RGE; 0: plain labels. If labels are
-        not used, or there are none, one common label is refined: structure alone.
+        Number of Weisfeiler-Lehman iterations on the labels (WL-RGE); 0 compares the plain labels.
+        If there are no labels, or they are not used, all nodes start with the same label, so that
+        refinement sees structure alone.
     wl_depths : {"last", "all"}
         Which labels are compared. "last": those after all iterations, as in the paper. "all":
         two nodes differ by the share of the depths 0 to ``wl_iterations`` at which their labels
         differ, which is added to the distance of their coordinates.
     label_weight : float
-        With ``wl_depths="all"`` and coordinates: what is added where labels differ at all depths.
+        With ``wl_depths="all"`` and coordinates: what is added to the distance of two nodes whose
+        labels differ at all depths.
     use_edge_labels : bool or "auto"
-        Whether edge labels enter the Weisfeiler-Lehman iterations. "auto": if all training
-        graphs have them and there are iterations.
+        Whether edge labels enter the Weisfeiler-Lehman iterations. "auto": if all training graphs
+        have them and ``wl_iterations`` is positive.
     attributes_as_labels : {"none", "nodes", "edges", "both"}
-        Whose attributes are read as labels, in place of any labels: equal vectors become equal
-        labels. Then one-hot columns, and integers that encode categories, can be refined.
+        Whose attributes are read as labels, replacing any labels there are: equal vectors become
+        equal labels. This way one-hot columns, and integers that encode categories, can be refined.
     spread_anchors : bool
         Choose whole training graphs that are far apart, by the seeding of k-means++, instead of
         uniformly. Needs ``max_random_nodes=None``.
@@ -101,10 +105,10 @@ class RandomGraphEmbedding(
         a node that it has nothing in common with (docs/transport.md). The sum is divided by the
         random graph's mass. Nodes count with their masses, which must be integers.
     device : {"cpu", "cuda", "auto"}
-        Where distances are computed: "cuda" is an NVIDIA GPU, "auto" one if there is one and
-        enough work for it.
+        Where distances are computed: "cuda" is an NVIDIA GPU; "auto" uses one if it is available
+        and there is enough work for it.
     n_jobs : int or None
-        Threads; None is 1, -1 is all cores. Results do not depend on it.
+        Number of threads; None means 1, -1 means all cores. Results do not depend on it.
     random_state : int, None, numpy.random.Generator or RandomState
         Seed of the random graphs. An int gives the same result every time.
     verbose : bool
@@ -113,8 +117,8 @@ class RandomGraphEmbedding(
     Attributes
     ----------
     random_graphs_ : RandomGraphs
-        The R random graphs: `NodeEmbeddings` that know from which nodes of which training graph
-        they were drawn, ``source_nodes`` and ``source_graphs``.
+        The R random graphs: `NodeEmbeddings` that also record, in ``source_nodes`` and
+        ``source_graphs``, which nodes of which training graph they were drawn from.
     gamma_ : float
         The bandwidth in use.
     uses_node_labels_ : bool
@@ -124,7 +128,7 @@ class RandomGraphEmbedding(
     wl_iterations_ : int
         The number of Weisfeiler-Lehman iterations in use.
     node_embedding_, node_mass_, node_scale_ : str, callable or None; str; float
-        The points and masses in use, and what coordinates are divided by.
+        The node embedding and node mass in use, and the number that coordinates are divided by.
 
     Examples
     --------
@@ -214,10 +218,10 @@ class RandomGraphEmbedding(
         return rows
 
     def _fit_transform_as_view(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
-        """Do what `fit_transform` does as one of several embeddings.
+        """Do what `fit_transform` does, as one of several embeddings.
 
-        Nodes that another view has embedded are reused, and there are no warnings about data that
-        is not used or graphs without nodes: the vectorizer gives these.
+        Nodes that another view has embedded are reused, and there are no warnings about unused data
+        or graphs without nodes: the vectorizer issues these.
         """
         return self._features(self._fit(batch, want_distances=True, embedded=embedded, warn=False))
 
@@ -282,7 +286,7 @@ class RandomGraphEmbedding(
         return product
 
     def check_parameters(self) -> None:
-        """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
+        """Raise an error that names a parameter whose value is not allowed; so does `fit`."""
         check_parameters(self.get_params(deep=False))
 
     def _fit(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphmover.parameters import multiple_of_scale
 
-#: More distances than this are not all looked at for their median; how many are a sample.
+#: Above this many distances, a sample of this size narrows down where their median is.
 _MANY, _SAMPLE = 200_000, 20_000
 
 
@@ -17,14 +17,14 @@ def gamma_scale(distances: NDArray[np.float64]) -> float:
     """Return 1 / (median of the training distances), or 1 where all graphs are equal."""
     finite = np.isfinite(distances)
     median = _median(distances.ravel() if finite.all() else distances[finite])
-    # Below that it is the rounding error of eigenvectors of equal graphs: no scale at all.
+    # Anything less is rounding error in the eigenvectors of equal graphs, not a scale.
     return 1.0 / median if median > 1e-9 else 1.0
 
 
 def _median(values: NDArray[np.float64]) -> float:
     """Return what `numpy.median` returns, in a third of the time where there are many values.
 
-    Only those between two quantiles of a sample are sorted: nearly always the median is there.
+    Only those between two quantiles of a sample are sorted: the median is nearly always among them.
     """
     if len(values) > _MANY:
         sample = np.sort(values[:: len(values) // _SAMPLE])

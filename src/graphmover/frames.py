@@ -15,7 +15,7 @@ from graphmover.graphs.batch import GraphBatch
 def with_index(rows: NDArray[np.float64], batch: GraphBatch, estimator: object) -> Any:
     """Return rows as they are, or as ``set_output(transform="pandas")`` of an estimator wants.
 
-    scikit-learn names the columns, and takes an index from data frames alone: graphs are none.
+    scikit-learn names the columns, but takes an index only from data frames, which graphs are not.
     """
     if batch.ids is None or _get_output_config("transform", estimator)["dense"] != "pandas":
         return rows

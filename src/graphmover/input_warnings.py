@@ -16,7 +16,7 @@ from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks, text_of
 Floats = NDArray[np.float64]
 
 
-#: In all warnings of such graphs.
+#: Part of every warning about graphs without nodes.
 EMPTY = "have no nodes"
 
 
@@ -55,8 +55,7 @@ CARRIED = {
 def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
     """Warn once if graphs carry what an embedding with these parameters ignores.
 
-    ``use_node_labels=False`` says that labels are to be ignored. What a callable sees, only it
-    knows.
+    ``use_node_labels=False`` asks for labels to be ignored. What a callable uses cannot be known.
     """
     chosen = parameters["node_embedding"]
     unused = [] if callable(chosen) else unused_by(parameters, batch)
@@ -71,7 +70,7 @@ def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
     elif unused == ["node labels"] and _leaves_labels_out(parameters):
         warn(
             f'the graphs carry node labels, which node_embedding="{text_of(chosen)}" does not '
-            f'use: add "labels" to it, or say use_node_labels=True or use_node_labels=False'
+            f'use: add "labels" to it, or set use_node_labels=True or use_node_labels=False'
         )
     elif unused == ["node labels"]:
         warn(
@@ -127,7 +126,7 @@ def embedding_of(carried: Iterable[str]) -> str:
 
 
 def carries(batch: GraphBatch, what: str) -> bool:
-    """Return whether graphs have something, such as "node labels"; equal attributes are nothing."""
+    """Return whether graphs have, say, "node labels"; equal attributes do not count."""
     values = getattr(batch, what.replace(" ", "_"))
     if values is None or not values.size:
         return False
@@ -146,15 +145,15 @@ def _leaves_labels_out(parameters: Mapping[str, Any]) -> bool:
 class UnknownLabels:
     """Counts graphs none of whose labels the model knows, over any number of batches.
 
-    They are equally far from all random graphs, which their rows show.
+    Such graphs are equally far from all random graphs, so their rows give them away.
 
     Parameters
     ----------
     uses_node_labels : bool
     wl_iterations : int
-        Of which labels come: refined labels are often unknown.
+        How often labels are refined: refined labels are often unknown.
     among : str
-        What the labels are looked for in.
+        Where the labels are looked up, in words.
     """
 
     def __init__(
@@ -165,12 +164,12 @@ class UnknownLabels:
         self.n_graphs = self.n_unknown = 0
 
     def count(self, n_graphs: int, n_unknown: int) -> None:
-        """Take note of graphs that were looked at elsewhere."""
+        """Add the counts of graphs that were checked elsewhere."""
         self.n_graphs += n_graphs
         self.n_unknown += n_unknown if self._uses_node_labels else 0
 
     def add(self, rows: Floats) -> None:
-        """Look at rows of distances or features."""
+        """Check rows of distances or features."""
         self.n_graphs += len(rows)
         if not self._uses_node_labels or rows.shape[1] < 2:
             return
@@ -186,8 +185,8 @@ class UnknownLabels:
             return
         warn(
             f"{n_unknown} of {n_graphs} graphs have no node label in common with {self._among}, "
-            f"so their labels say nothing about them. Are these of the kind that the model was "
-            f"fitted with, numbers or strings?"
+            f"so their labels say nothing about them. Do they have the type of the labels that the "
+            f"model was fitted with, numbers or strings?"
         )
 
 
@@ -199,6 +198,6 @@ def warn_about_zero_rows(n_empty: int) -> None:
 
 
 def warn_of_notes(notes: Iterable[str]) -> None:
-    """Warn of what a result says about itself, such as classes that are too rare."""
+    """Issue the notes of a result, such as one on classes that are too rare, as warnings."""
     for note in notes:
         warn(note)

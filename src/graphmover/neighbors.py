@@ -45,23 +45,23 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
     n_neighbors : int
         How many neighbours `kneighbors` returns.
     radius : float
-        How far `radius_neighbors` looks.
+        The largest distance of the graphs that `radius_neighbors` returns.
     embedding : RandomGraphEmbedding, FrozenEstimator or None
         How nodes are embedded and compared; `fit` fits a clone of it, of which the first 64
-        random graphs are pivots for bounds. To keep a model that is fitted already, wrap it in
-        `sklearn.frozen.FrozenEstimator`. None: what suits the graphs. Where nodes have attributes,
-        these, averaged over neighbourhoods, and labels; where they have labels, labels at all
-        depths of Weisfeiler-Lehman refinement; otherwise, the paper's coordinates.
+        random graphs are pivots for bounds. To use a model that is already fitted, wrap it in
+        `sklearn.frozen.FrozenEstimator`. None chooses by what the graphs carry: attributes of
+        nodes, averaged over neighbourhoods, and labels; without attributes, labels at all depths of
+        Weisfeiler-Lehman refinement; without labels either, the paper's coordinates.
     exact : bool
-        False: neighbours by the Euclidean distance of vectors alone, found by ``index``. It is
-        faster, and `recall_` tells how many of the exact neighbours are among them.
+        False finds neighbours by the Euclidean distance of vectors alone, with ``index``. This is
+        faster, and `recall_` tells what share of the exact neighbours it finds.
     index : estimator or None
-        With ``exact=False``: what finds neighbours of vectors, with the methods of
-        `sklearn.neighbors.NearestNeighbors`, which is used if this is None.
+        With ``exact=False``: the estimator that finds neighbours of vectors, with the methods of
+        `sklearn.neighbors.NearestNeighbors`, which is the default.
     device : {"cpu", "cuda", "auto"}
         Where distances are computed.
     n_jobs : int or None
-        Threads; None is 1, -1 is all cores. Results do not depend on it.
+        Number of threads; None means 1, -1 means all cores. Results do not depend on it.
     random_state : int, None, numpy.random.Generator or RandomState
         Seed of the random graphs, if the embedding has none of its own. Neighbours by the same
         ground distance do not depend on it.
@@ -77,16 +77,17 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
     ids_ : ndarray or None
         Their ids.
     n_samples_fit_ : int
-        How many they are.
+        The number of graphs that are searched.
     ground_ : GroundDistance, TreeDistance or None
         The ground distance between nodes, as `earth_movers_distance` takes it.
     index_ : estimator
         With ``exact=False``: the index of vectors.
     recall_ : float
-        With ``exact=False``: the share of the exact neighbours that are found, of up to 100 of
-        the graphs of `fit`.
+        With ``exact=False``: the share of the exact neighbours that are found, measured on up to
+        100 of the graphs of `fit`.
     n_solved_, n_pairs_ : int
-        Of how many pairs of graphs the last search solved the distance, and of how many there were.
+        For how many pairs of graphs the last search solved the exact distance, and how many pairs
+        there were in all.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the embedding, and keep the graphs to search them.
+        """Fit the embedding, and store the graphs to be searched.
 
         Parameters
         ----------
@@ -209,13 +210,13 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
 
     @property
     def n_solved_(self) -> int:
-        """Of how many pairs of graphs the last search solved the distance."""
+        """For how many pairs of graphs the last search solved the exact distance."""
         check_is_fitted(self)
         return self._counts.solved
 
     @property
     def n_pairs_(self) -> int:
-        """How many pairs of graphs the last search had to do with."""
+        """How many pairs of graphs there were in the last search."""
         check_is_fitted(self)
         return self._counts.pairs
 
@@ -235,7 +236,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         X : GraphBatch or anything `as_graph_batch` takes, or None
             None: the graphs of `fit` themselves, none of which is its own neighbour.
         n_neighbors : int or None
-            None is that of the constructor.
+            None uses the value given to the constructor.
         return_distance : bool
 
         Returns
@@ -244,7 +245,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             Increasing. A graph without nodes is infinitely far from every graph.
         indices : ndarray of shape (len(X), n_neighbors)
             Of equally near graphs, the one with the smaller index comes first. Distances that
-            only rounding sets apart are equal (docs/search.md).
+            differ by rounding alone count as equal (docs/search.md).
         """
         check_is_fitted(self)
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -265,7 +266,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         X : GraphBatch or anything `as_graph_batch` takes, or None
             As in `kneighbors`.
         radius : float or None
-            None is that of the constructor.
+            None uses the value given to the constructor.
         return_distance : bool
 
         Returns
@@ -285,7 +286,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         return _array_of_arrays([one.distances for one in found]), indices
 
     def explain(self, graph: Any, index: int, graphs: Any = None) -> Alignment:
-        """Explain the distance of a graph to one of those that are searched.
+        """Explain the distance between a graph and one of those that are searched.
 
         Parameters
         ----------
@@ -294,7 +295,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         index : int
             Among the graphs that are searched, as `kneighbors` returns it.
         graphs : GraphBatch or anything `as_graph_batch` takes, optional
-            The graphs that are searched, for labels and pictures: only their nodes are kept here.
+            The graphs that are searched, for labels and pictures: the index stores only their
+            embedded nodes.
 
         Returns
         -------
@@ -359,7 +361,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         return found
 
     def _by_vectors(self, method: str, X: Any, limit: float, return_distance: bool) -> Any:
-        """Ask the index of vectors."""
+        """Query the index of vectors."""
         queries = _queries(X)
         vectors = None if queries is None else self._vectors_of(queries)
         n_queries = self.n_samples_fit_ if vectors is None else len(vectors)
@@ -390,7 +392,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             )
 
     def check_parameters(self) -> None:
-        """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
+        """Raise an error that names a parameter whose value is not allowed; so does `fit`."""
         require_integer("n_neighbors", self.n_neighbors, least=1)
         _checked_radius(self.radius, None)
         for name in ("device", "n_jobs", "verbose"):
@@ -428,7 +430,7 @@ def _checked_radius(default: float, radius: float | None) -> float:
     except (TypeError, ValueError):
         value = np.nan
     if not value >= 0:
-        raise ValueError(f"radius must be a number that is not negative, got {radius!r}")
+        raise ValueError(f"radius must be a non-negative number, got {radius!r}")
     return value
 
 

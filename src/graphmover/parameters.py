@@ -82,8 +82,8 @@ class Blocks:
 
     def __str__(self) -> str:
         return (
-            f"one of {', '.join(self.names)}, a list of them and of pairs (name, weight), none "
-            f"twice and weights positive, a callable, or None"
+            f"one of {', '.join(self.names)}, a list of these and of pairs (name, weight) with "
+            f"positive weights and no name twice, a callable, or None"
         )
 
 
@@ -205,7 +205,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Integer(1),
         256,
         "--components",
-        "Number of random graphs, one per feature: R. GraphVectorizer has as many in each view.",
+        "Number of random graphs, R: one per feature. GraphVectorizer has as many in each view.",
         short="-r",
         describes_embedding=False,
     ),
@@ -219,23 +219,23 @@ PARAMETERS: Mapping[str, Parameter] = {
         Integer(1, none="whole"),
         20,
         "--max-random-nodes",
-        'Largest random graph: D_max; "whole": whole training graphs.',
+        'Largest size of a random graph, D_max, or "whole" for whole training graphs.',
     ),
     "n_dimensions": Parameter(
-        Integer(1), 4, "--dimensions", "Number of eigenvectors, or of random-walk steps: d."
+        Integer(1), 4, "--dimensions", "Number of eigenvectors, or of random-walk steps, d."
     ),
     "node_embedding": Parameter(
         Blocks(tuple(NODE_EMBEDDINGS)),
         "laplacian",
         "--node-embedding",
-        f"Node embedding method: {', '.join(NODE_EMBEDDINGS)}; several side by side, each "
-        f"perhaps with a weight: attributes,labels:4; or none: labels alone.",
+        f"Node embedding method: {', '.join(NODE_EMBEDDINGS)}; several side by side, with "
+        f"optional weights, such as attributes,labels:4; or none, to compare labels alone.",
     ),
     "smoothing": Parameter(
         Integer(0, 100),
         0,
         "--smoothing",
-        "How many times points are averaged with their neighbours'.",
+        "How many times the point of each node is averaged with those of its neighbours.",
     ),
     "node_mass": Parameter(
         OneOf(("degree", "equal")), "degree", "--node-mass", "Mass of a node in the transport."
@@ -259,22 +259,22 @@ PARAMETERS: Mapping[str, Parameter] = {
         Positive(),
         1.0,
         "--label-weight",
-        "With --wl-depths all: the distance of nodes whose labels differ at all depths.",
+        "With --wl-depths all: the distance between nodes whose labels differ at all depths.",
     ),
     "use_edge_labels": Parameter(
-        YesNoAuto(), False, "--edge-labels", "Whether edge labels enter the iterations."
+        YesNoAuto(), False, "--edge-labels", "Whether the iterations use edge labels."
     ),
     "attributes_as_labels": Parameter(
         OneOf(ATTRIBUTES_AS_LABELS),
         "none",
         "--attributes-as-labels",
-        "Whose attribute vectors are labels: equal vectors, equal labels.",
+        "Whose attributes are read as labels: equal vectors become equal labels.",
     ),
     "spread_anchors": Parameter(
         Flag(), False, "--spread-anchors", "Choose whole training graphs that are far apart."
     ),
     "partial": Parameter(
-        Flag(), False, "--partial", "Compare counts of nodes, not shares: how much is found."
+        Flag(), False, "--partial", "Compare counts of nodes, not shares, so that size matters."
     ),
     "device": Parameter(
         OneOf(("auto", "cpu", "cuda")),
@@ -361,5 +361,5 @@ def _check_labels_alone(parameters: Mapping[str, object]) -> None:
     if parameters["use_node_labels"] is False and not parameters["wl_iterations"]:
         raise ValueError(
             "node_embedding=None compares labels alone, but use_node_labels=False and "
-            "wl_iterations=0 leave none: set either"
+            "wl_iterations=0 leave none: change one of them"
         )

@@ -29,8 +29,8 @@ class RandomGraphs(NodeEmbeddings):
     Attributes
     ----------
     source_graphs : ndarray of shape (R,) or None
-        The number of the training graph of each random graph. None: points that are uniform, or
-        a model of an older file.
+        The index of the training graph that each random graph was drawn from. None if points were
+        drawn uniformly, or if the model comes from an older file.
     source_nodes : ndarray of shape (number of nodes,) or None
         Which node of that training graph each node is.
 
@@ -94,16 +94,16 @@ def sample_random_graphs(
     nodes : NodeEmbeddings
         The training graphs.
     n_components : int
-        How many random graphs, the paper's R.
+        Number of random graphs, the paper's R.
     max_random_nodes : int or None
         The paper's D_max; each random graph's size is uniform in 1 ... D_max. None: random
         graphs are whole training graphs, with their own masses, each at most once; if there
         are fewer than ``n_components``, all of them.
     sampling : {"anchor", "uniform"}
-        "anchor", RGE(ASG): nodes of one training graph, with their labels, without
-        replacement while there are enough; when the random graph is larger, all of them
-        once and the rest with replacement. "uniform", RGE(RF): points uniform between the
-        smallest and the largest coordinate of all training nodes; they have no labels.
+        "anchor", RGE(ASG): nodes of one training graph, with their labels, drawn without
+        replacement; if the random graph is larger than that, all of them once and the rest with
+        replacement. "uniform", RGE(RF): points uniform between the smallest and the largest
+        coordinate of all training nodes; they have no labels.
     random_state : int, None, numpy.random.Generator or RandomState
 
     Returns

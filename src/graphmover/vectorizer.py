@@ -1,4 +1,4 @@
-"""All that graphs carry as vectors: several embeddings side by side, scaled for linear models."""
+"""All that graphs carry, as vectors: several embeddings side by side, scaled for linear models."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _SETTINGS = ("device", "n_jobs", "verbose")
 
 
 class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
-    """Turn graphs into vectors for scikit-learn, by all that the graphs carry.
+    """Turn graphs into vectors for scikit-learn, using everything that the graphs carry.
 
     Puts several embeddings side by side, each with random graphs and a gamma of its own: labels
     at all depths of Weisfeiler-Lehman refinement, counts of them, the structure around nodes,
     attributes averaged over neighbourhoods, sizes. Columns are centred, and views scaled, so that
     ``make_pipeline(GraphVectorizer(), LogisticRegression(max_iter=1000))``,
-    ``LinearSVC(dual=False)``, ``Ridge()`` and k-means work as they are.
+    ``LinearSVC(dual=False)``, ``Ridge()`` and k-means work without further scaling.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         transformer is a `RandomGraphEmbedding` or `GraphSizes`. The weight, 1 unless given, is
         the length of the view's part of a vector relative to the others.
     device : {"cpu", "cuda", "auto"}
-        As in `RandomGraphEmbedding`; the views' own is not used.
+        As in `RandomGraphEmbedding`; it overrides those of the views.
     n_jobs : int or None
-        Threads; None is 1, -1 is all cores. Results do not depend on it.
+        Number of threads; None means 1, -1 means all cores. Results do not depend on it.
     random_state : int, None, numpy.random.Generator or RandomState
-        Seed of the random graphs of views that have none of their own.
+        Seed of the random graphs, for views that have no seed of their own.
     verbose : bool
         Show progress bars on standard error.
 
@@ -160,7 +160,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         return named
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns: the view's, and a number or name within it."""
+        """Return the names of the columns: that of the view, and a number or name within it."""
         check_is_fitted(self)
         return np.array(
             [f"{name}_{column}" for name, view in self.views_ for column in _column_names(view)],
@@ -168,7 +168,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         )
 
     def describe(self) -> list[tuple[str, str]]:
-        """Say in words what each view sees of graphs, also of a model that was loaded.
+        """Describe what each view sees of graphs; loaded models can do this, too.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         return [(name, described_after_fit(view)) for name, view in self.views_]
 
     def check_parameters(self) -> None:
-        """Raise an error that names a parameter whose value is not allowed; `fit` does so too."""
+        """Raise an error that names a parameter whose value is not allowed; so does `fit`."""
         for name in ("n_components", *_SETTINGS):
             require_allowed(name, getattr(self, name))
         if not (isinstance(self.views, str) and self.views == "auto"):

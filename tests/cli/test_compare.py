@@ -92,9 +92,7 @@ def test_a_collection_without_target(tmp_path, complaint):
     gm.write_graphs(gm.make_graph_families(12, random_state=0).graphs, file)
     code, shown = complaint(str(file))
     assert code == 1
-    assert (
-        "has no target: name the column with a class or value per graph by --target-column" in shown
-    )
+    assert "has no target: name the column that holds a class or value per graph with --" in shown
 
 
 def test_no_method_left(mutag, complaint):

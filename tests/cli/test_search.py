@@ -171,7 +171,7 @@ def test_a_killed_index_goes_on(tmp_path):
     assert not (tmp_path / "x.index").exists()
     answer = run("index", "x.jsonl", *options[:-2], "5", "-o", "x.index", cwd=tmp_path)
     assert answer.returncode == 1 and "other graphs, options or batches" in answer.stderr
-    for output, message in (("x.index", "batches from before"), ("whole.index", "200 graphs")):
+    for output, message in (("x.index", "batches from an earlier"), ("whole.index", "200 graphs")):
         answer = run(*command, output, cwd=tmp_path)
         assert answer.returncode == 0, answer.stderr
         assert message in answer.stderr

@@ -37,7 +37,7 @@ def test_workers_do_not_read_it(families, tmp_path):
     for options in (["--workers", "1"], ["--cluster", "tcp://127.0.0.1:1"]):
         answer = run("embed", "-", "-o", str(tmp_path / "z"), *options, given=families.read_bytes())
         assert answer.returncode == 2
-        assert b"workers do not read standard input: name a file" in answer.stderr
+        assert b"workers cannot read standard input: name a file" in answer.stderr
         assert os.listdir(tmp_path) == [families.name]
 
 

@@ -130,8 +130,8 @@ def test_a_program_without_a_guard_is_told_so(model, source, tmp_path):
     assert answer.returncode == 1
     said = [line for line in answer.stderr.splitlines() if line.startswith("RuntimeError: ")]
     assert len(said) == 2
-    assert said[0].startswith("RuntimeError: a worker starts workers: put the call under `if")
-    assert said[1].startswith("RuntimeError: a worker could not start, for the reason that it gave")
+    assert said[0].startswith("RuntimeError: a worker tried to start workers of its own: put")
+    assert said[1].startswith("RuntimeError: a worker could not start, for the reason shown above")
 
 
 PROGRAM = """

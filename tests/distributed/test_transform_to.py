@@ -281,11 +281,11 @@ def test_what_differs_between_models_is_said(model, data, source, tmp_path, fini
         r"the model has n_components=16, it was n_components=8\. Finish",
     )
     fewer = gm.RandomGraphEmbedding(8, random_state=0).fit(data.graphs[:100])
-    refused(fewer, "run: the model is another one with the same parameters, fitted to other graphs")
+    refused(fewer, "run: the model is a different one with the same parameters, fitted to other gr")
     vectorizer = gm.GraphVectorizer(8, random_state=0).fit(data.graphs)
     refused(vectorizer, "the model is a GraphVectorizer, it was a RandomGraphEmbedding")
     (finished / "_model.npz").write_bytes(b"damaged")
-    refused(changed, r"run: the model is another one\. Finish")
+    refused(changed, r"run: the model is a different one\. Finish")
     assert transform_to(model, source, finished).n_computed == 0
 
 
@@ -345,7 +345,7 @@ def test_other_content_of_the_same_size_is_refused(model, tmp_path):
     with pytest.warns(UserWarning, match="no node label in common"):
         transform_to(model_of_molecules(), tmp_path / "a.smi", tmp_path / "z")
     (tmp_path / "a.smi").write_text("CCO a\nCCC b\n")
-    with pytest.raises(ValueError, match=r"the content of .*a\.smi is another one"):
+    with pytest.raises(ValueError, match=r"the content of .*a\.smi has changed"):
         transform_to(model_of_molecules(), tmp_path / "a.smi", tmp_path / "z")
 
 
@@ -491,7 +491,7 @@ def test_targets_of_several_files_have_one_type(model, data, tmp_path):
     with pytest.raises(ValueError, match=r"target of .*2\.parquet holds string, expected int64"):
         transform_to(model, graphs, tmp_path / "y")
     write(2, [[1, 2]] * 3)
-    with pytest.raises(ValueError, match=r"2\.parquet has 2 targets a graph, expected 1"):
+    with pytest.raises(ValueError, match=r"2\.parquet has 2 targets per graph, expected 1"):
         transform_to(model, graphs, tmp_path / "y")
     gm.write_graphs(data.graphs[:3], graphs / "2.parquet", overwrite=True)
     with pytest.raises(ValueError, match=r"2\.parquet has no target, but .*1\.parquet has one"):

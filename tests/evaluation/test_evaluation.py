@@ -152,7 +152,7 @@ def test_classes_may_be_integral_floats(data):
         ({"y": np.r_[np.arange(59) % 2, np.nan]}, r"y\[59\] is nan, expected a class"),
         ({"y": np.arange(60) % 2 * 1j}, "y has the type complex128"),
         ({"y": np.zeros(60, int)}, "y has only one class, expected 2 or more"),
-        ({"y": np.r_[np.zeros(59, int), 1]}, "class 0 alone has 2 graphs or more, and a training"),
+        ({"y": np.r_[np.zeros(59, int), 1]}, "only class 0 has 2 graphs or more, but a training"),
         ({"y": np.arange(60)}, 'largest class, 0, has 1 graph, .*, or task="regression" if these'),
         ({"y": list("abcd") * 15, "n_folds": 20}, "class, a, has 15 .*: use fewer folds$"),
         ({"y": [None, *range(59)]}, r"y\[0\] is None"),
@@ -161,7 +161,7 @@ def test_classes_may_be_integral_floats(data):
         ({"y": [np.inf, *[0.0, 1.0] * 29, 1.0]}, r"y\[0\] is inf, expected a class"),
         ({"y": ["a", "b"] * 29 + [0, 1]}, "y has strings and numbers"),
         ({"y": ["a", "b"] * 29 + [b"a", b"b"]}, "y has strings and bytes"),
-        ({"y": None}, "y is None: give a class or value for each graph, or a Dataset"),
+        ({"y": None}, "y is None: pass a class or value for each graph, or a Dataset"),
         ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
         ({"device": "gpu", "methods": ["majority class"]}, "device must be one of"),
         (
@@ -177,9 +177,9 @@ def test_classes_may_be_integral_floats(data):
         ({"methods": ["mean value"]}, "got 'mean value', which task=\"regression\" has"),
         ({"methods": ["GCN"]}, r"majority class, .* WL-RGE\(ASG\), EMD, .*got 'GCN'"),
         ({"task": "ranking"}, "task must be one of auto, classification, regression, got 'rank"),
-        ({"metrics": ["f1"]}, "metrics must be of classification, accuracy, .*, roc_auc, got 'f1'"),
-        ({"metrics": "r2"}, "metrics must be of classification, accuracy, .*, got 'r2'"),
-        ({"metrics": []}, "metrics must be some of accuracy, balanced_accuracy, roc_auc, got none"),
+        ({"metrics": ["f1"]}, "metrics must be among accuracy, .* for classification, got 'f1'"),
+        ({"metrics": "r2"}, "metrics must be among accuracy, .* for classification, got 'r2'"),
+        ({"metrics": []}, "metrics must be one or more of accuracy, .*, roc_auc, got none"),
         ({"selection": "luck"}, "selection must be one of ridge, svm, got 'luck'"),
         ({"n_components": 0}, "n_components must be at least 1, got 0"),
         ({"n_components": []}, "n_components is empty"),
@@ -213,7 +213,7 @@ def test_a_data_set_has_its_own_target(data):
     assert repr(own) == repr(evaluate(*data, ["majority class"], n_folds=3))
     other = evaluate(data, data.target % 2, ["majority class"], n_folds=3)
     assert repr(other) == "Evaluation(majority class: 50.0 %)"
-    with pytest.raises(ValueError, match="the data set none has no target: give y"):
+    with pytest.raises(ValueError, match="the data set none has no target: pass y"):
         evaluate(gm.Dataset("none", data.graphs))
 
 

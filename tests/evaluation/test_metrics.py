@@ -206,7 +206,7 @@ def test_rare_classes_are_reported_and_do_not_stop_a_run(data):
         found = evaluate(data.graphs, names, chosen, **options)
     assert len(seen) == 1  # scikit-learn's own warnings of folds do not come
     assert seen[0].filename == __file__
-    assert "a class of one graph is never in the training set" in found.notes[0]
+    assert "the only graph of a class is never in the training set" in found.notes[0]
     for score in found.summary():
         assert score["notes"] == list(found.notes)
         assert score["folds"] == 5

@@ -272,7 +272,7 @@ def test_an_estimator_without_predict_and_transform_raises(data):
 
 
 def test_two_estimators_of_one_name_raise(data):
-    with pytest.raises(ValueError, match=r"two methods are called .*: rename one of them, an esti"):
+    with pytest.raises(ValueError, match=r"two methods are called .*: rename one of them; an esti"):
         evaluate(data.graphs, data.target, [pipeline(4), pipeline(8)], n_folds=3)
 
 
@@ -314,5 +314,5 @@ def test_inner_folds_choose_the_parameters_of_a_transformer():
 def test_grids_that_cannot_be_used_are_refused():
     with pytest.raises(ValueError, match=r"'sizes' has 'h', expected parameters of Sizes: hidden"):
         SklearnEstimator("sizes", Sizes(), grid={"h": [1]})
-    with pytest.raises(ValueError, match="'forest' predicts by itself: give it a GridSearchCV"):
+    with pytest.raises(ValueError, match="'forest' predicts by itself: pass a GridSearchCV"):
         SklearnEstimator("forest", RandomForestClassifier(), grid={"max_depth": [1]})

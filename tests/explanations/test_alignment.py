@@ -264,7 +264,7 @@ def test_wrong_use_is_named(graphs):
         gm.explain(graphs[0], graphs[1], vectorizer, view="sizes")
     with pytest.raises(ValueError, match="fitted with node labels, but not all of these graphs"):
         gm.explain(gm.Graph(2, [(0, 1)]), graphs[1], embedding)
-    with pytest.raises(ValueError, match="give those that the model was fitted to"):
+    with pytest.raises(ValueError, match="pass those that the model was fitted to"):
         gm.explain(graphs[0], 0, embedding, training_graphs=graphs[:1])
     small = gm.as_graph_batch([gm.Graph(1, [])] * 8)
     with pytest.raises(ValueError, match="which has fewer nodes"):

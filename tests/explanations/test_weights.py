@@ -167,7 +167,7 @@ def test_only_anchors_that_speak_for_a_class_are_drawn(data):
         assert len(found.best(target, 6, every)) == n_for
         assert len(found.best(target, 6, every, against=True)) == 6 - n_for
     found.importance[0] = 0
-    with pytest.raises(ValueError, match=f"no random graph that speaks for {found.targets[0]} is"):
+    with pytest.raises(ValueError, match=f"no random graph that favours {found.targets[0]} is"):
         found.plot(found.targets[0])
 
 
@@ -187,7 +187,7 @@ def test_wrong_models_are_named(data):
     model = make_pipeline(embedding, RidgeClassifier()).fit(graphs, families)
     with pytest.raises(ValueError, match="call explain_weights with training_graphs"):
         gm.explain_weights(model).plot()
-    with pytest.raises(ValueError, match="give those that the model was fitted to"):
+    with pytest.raises(ValueError, match="pass those that the model was fitted to"):
         gm.explain_weights(model, graphs[:2])
     with pytest.raises(ValueError, match="there is no target 'x', only "):
         gm.explain_weights(model, graphs).plot("x")

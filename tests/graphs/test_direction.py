@@ -41,9 +41,7 @@ def test_directions_of_a_table_stand_beside_labels():
 
 def test_two_weights_of_a_table_are_told_from_one_with_directions_kept():
     table = {"graph": [0, 0], "source": [0, 1], "target": [1, 0], "weight": [1.0, 2.0]}
-    with pytest.warns(
-        UserWarning, match="edges have two weights, one in either direction"
-    ) as caught:
+    with pytest.warns(UserWarning, match="edges have two weights, one in each direction") as caught:
         graphs = gm.from_edge_list(table, keep_direction=True)
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(graphs.edge_labels, [3, 3])

@@ -50,5 +50,5 @@ def test_info_says_how_to_use_them(tmp_path, capsys):
     summary = summarise(tmp_path / "drugs.csv")
     assert summary.as_dict()["other_columns"] == ["logP"]
     _print(summary)
-    assert "logP; not read: --target-column and --id-column choose" in capsys.readouterr().out
+    assert "logP; not read: choose with --target-column and --id-column" in capsys.readouterr().out
     assert summarise(tmp_path / "drugs.csv", target_column="logP").other_columns == []

@@ -96,7 +96,7 @@ def main() -> None:
     _print_anything()
     try:
         code = app(arguments or ["--help"], prog_name="graphmover", standalone_mode=False)
-    except BrokenPipeError:  # the reader of our output has had enough
+    except BrokenPipeError:  # whatever reads our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_FAILED)
     except (KeyboardInterrupt, typer.Abort):

@@ -32,7 +32,7 @@ class Result(NamedTuple):
     show : callable
         Prints the same for people. A command whose result is a file may log a message instead.
     is_message : bool
-        Whether -q leaves it out, since the result is a file.
+        Whether -q suppresses it, since the result is a file.
     """
 
     values: Mapping[str, Any]

@@ -42,10 +42,10 @@ def compare(
         int | None,
         typer.Option(min=2, help="Folds of the cross-validation.", show_default="10; 5 if quick"),
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other shuffles.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions, shuffled differently.")] = 1,
     figure: Annotated[
         Path | None,
-        typer.Option(help="Draw the scores against seconds into this .png, .svg or .pdf file."),
+        typer.Option(help="Plot scores against seconds to this .png, .svg or .pdf file."),
     ] = None,
     checkpoint: Annotated[
         Path | None,
@@ -58,9 +58,9 @@ def compare(
 ) -> Result:
     """Compare methods on a collection: how well each predicts the target, and what it costs.
 
-    Methods that fit what the graphs carry are cross-validated on the same folds, each with its own
-    choices made on the training set. Processor seconds and memory are those of one fold, in its own
-    process. It says when a cheaper method is as good as the best, within a standard error.
+    Methods that suit what the graphs carry are cross-validated on the same folds; each makes its
+    choices on the training set. CPU time and memory are measured on one fold, in a process of its
+    own. The result says whether a cheaper method is as good as the best, within a standard error.
     """
     from graphmover.datasets import read_graphs
     from graphmover.rivals.catalogue import RIVALS, quoted_names

@@ -6,7 +6,7 @@ from graphmover.cli.command import Result
 
 
 def compile() -> Result:  # the name of the command
-    """Compile all CPU kernels now, so that no later command has to: for images and CI."""
+    """Compile all CPU kernels now, for container images and CI, so that no later command has to."""
     from graphmover.compilation import compile_all
 
     folder = compile_all()

@@ -25,7 +25,7 @@ def convert(
 ) -> Result:
     """Write a collection of graphs in another format.
 
-    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    With --errors skip or empty, OUTPUT.skipped.csv lists the graphs that could not be read.
     """
     from graphmover.datasets import write_graphs
     from graphmover.io.formats import writer_of

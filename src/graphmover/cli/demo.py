@@ -18,9 +18,9 @@ _PICTURE = Path("graphmover-demo.png")
 #: of structure 73 %, refined degrees chance; all with weight 1 for eigenvectors 96 %, in place of
 #: 91 %. R = 1,024 (92 %) and C = 100 (90 %) changed little.
 _WHY = """\
-On these families the paper's own method, RGE(ASG), is better than the general-purpose one: they
-differ mostly in their shape as a whole, which its coordinates, eigenvectors of the Laplacian, see
-best. GraphVectorizer has them too, but with a small weight, chosen on the real data sets of
+On these families the paper's own method, RGE(ASG), beats the general-purpose one: they differ
+mostly in their shape as a whole, which its coordinates, eigenvectors of the Laplacian, capture
+best. GraphVectorizer uses them too, but with a small weight, chosen on the real data sets of
 docs/results.md (advice: docs/which-option.md)."""
 
 

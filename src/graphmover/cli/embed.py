@@ -44,8 +44,8 @@ def embed(
         str,
         typer.Option(
             *("--output", "-o"),
-            help=".npy, .npz, .parquet, .csv or .jsonl; - is CSV to standard output. With "
-            "--cluster or --workers: a folder of Parquet files, as a path or URI.",
+            help="A .npy, .npz, .parquet, .csv or .jsonl file; - writes CSV to standard output. "
+            "With --cluster or --workers: a folder of Parquet files, as a path or URI.",
         ),
     ],
     embedding: GraphVectorizer | RandomGraphEmbedding,
@@ -72,7 +72,7 @@ def embed(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Processes of this machine, or actors of Ray.", rich_help_panel=_PANEL
+            min=1, help="Processes on this machine, or Ray actors.", rich_help_panel=_PANEL
         ),
     ] = None,
     gpus: Annotated[
@@ -83,7 +83,7 @@ def embed(
         int | None,
         typer.Option(
             min=1,
-            help="Graphs in a unit of work, and rows in a file of the folder.",
+            help="Graphs per unit of work, and rows per file of the folder.",
             show_default="100000",
             rich_help_panel=_PANEL,
         ),
@@ -95,14 +95,14 @@ def embed(
     Any option listed under RandomGraphEmbedding switches to that class.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
-    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    With --errors skip or empty, OUTPUT.skipped.csv lists the graphs that could not be read.
 
     With --cluster or --workers, OUTPUT is a folder of Parquet files, one per unit of work.
     """
     if cluster is not None or workers is not None:
         if is_standard_input(source):
             raise typer.BadParameter(
-                "workers do not read standard input: name a file, which a resumed run finds again, "
+                "workers cannot read standard input: name a file, which a resumed run finds again, "
                 "or leave out --cluster and --workers"
             )
         return embed_on_workers(
@@ -117,7 +117,7 @@ def embed(
         )
     for name, value in (("--gpus", gpus), ("--unit-rows", unit_rows)):
         if value:
-            raise typer.BadParameter(f"leave out {name}: it is for --cluster or --workers")
+            raise typer.BadParameter(f"leave out {name}: it is only for --cluster or --workers")
     return _embed_here(
         context,
         embedding,
@@ -154,7 +154,7 @@ def _embed_here(
     if str(output) == "-":
         if context.params["as_json"]:
             raise typer.BadParameter("leave out --json: standard output has the vectors, in CSV")
-    else:  # an unwritable output is an error before the work
+    else:  # fail on an unwritable output before the work
         with checking_options():
             finisher_of(output)
         require_other_file(source, output)

@@ -40,8 +40,8 @@ def evaluate(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Beside both baselines: vectorizer, or a method of the paper with its "
-            "hyperparameter grid: RGE(RF), RGE(ASG), RGE(ASG)+labels, WL-RGE(ASG), EMD, "
+            help="A method to evaluate beside both baselines: vectorizer, or one of the paper's "
+            "with its hyperparameter grid: RGE(RF), RGE(ASG), RGE(ASG)+labels, WL-RGE(ASG), EMD, "
             "EMD+labels. May be repeated.",
             show_default="vectorizer, or the RandomGraphEmbedding that options describe",
         ),
@@ -51,7 +51,7 @@ def evaluate(
         typer.Option(
             *("--components", "-r"),
             min=1,
-            help="Numbers of random graphs, R: each gets its own rows. May be repeated.",
+            help="Number of random graphs, R; each gets its own rows. May be repeated.",
             show_default=f"1024; {_COMPONENTS} with RandomGraphEmbedding",
         ),
     ] = None,
@@ -60,13 +60,13 @@ def evaluate(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="A column of scores: accuracy, balanced_accuracy, roc_auc; of regression r2, mae, "
-            "rmse. May be repeated.",
-            show_default="accuracy; all of regression",
+            help="A metric to report: accuracy, balanced_accuracy or roc_auc; for regression r2, "
+            "mae or rmse. May be repeated.",
+            show_default="accuracy; for regression all three",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other shuffles.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions, shuffled differently.")] = 1,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -80,8 +80,8 @@ def evaluate(
     Any option listed under RandomGraphEmbedding switches to that class, with an SVM or ridge
     regression whose strength is chosen on the training set.
 
-    In every fold random graphs are drawn from the training set, and all choices are made on it.
-    --json has every choice of every fold.
+    In every fold, random graphs are drawn from the training set, and hyperparameters are chosen on
+    it. --json reports every choice of every fold.
     """
     from graphmover.datasets import read_graphs
     from graphmover.evaluation import evaluate as cross_validate

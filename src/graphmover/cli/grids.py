@@ -25,7 +25,7 @@ Grid = Annotated[
     list[str] | None,
     typer.Option(
         "--grid",
-        help=f"Values of an option to choose from on the training set, such as gamma=0.3,1,3 "
+        help=f"Values of an option to choose among on the training set, such as gamma=0.3,1,3 "
         f"(multiples of 1 / median distance): {', '.join(_SEARCHED)}. May be repeated.",
         callback=_checked,
         metavar="NAME=VALUE,...",

@@ -51,13 +51,13 @@ def index(
 ) -> Result:
     """Index a collection of graphs for `graphmover search`.
 
-    Graphs are compared by what they carry: attributes, labels, or coordinates, and by 64 random
-    graphs. Any option listed under RandomGraphEmbedding chooses another embedding; only then may
-    --components be given.
+    Graphs are compared by what they carry (attributes, labels or coordinates), with 64 random
+    graphs as pivots. Any option listed under RandomGraphEmbedding chooses another embedding; only
+    then may --components be given.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
 
-    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    With --errors skip or empty, OUTPUT.skipped.csv lists the graphs that could not be read.
     """
     from graphmover._utils.files import require_new, require_other_file, require_writable
     from graphmover.embedding import RandomGraphEmbedding
@@ -123,7 +123,7 @@ def _index_batches(
         for batch in batches:
             part.add(batch, near._stored)
         if part.n_resumed:
-            logger.info("%s from before", counted(part.n_resumed, "batch", "batches"))
+            logger.info("%s from an earlier run", counted(part.n_resumed, "batch", "batches"))
         if skipped is not None:
             skipped.finish()
         return part.finish(model)

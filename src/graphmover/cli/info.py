@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def info(source: Source, reading: dict[str, Any]) -> Result:
     """Describe a collection: sizes, components, and all that its graphs carry.
 
-    "views" are what GraphVectorizer uses of it. Ids name rows, and targets stand beside them:
-    no vector depends on either.
+    "views" are what GraphVectorizer uses of it. Ids and targets accompany the rows: no vector
+    depends on either.
     """
     from graphmover.datasets.summary import summarise
 
@@ -92,7 +92,7 @@ def _target(target: dict[str, Any] | None) -> str:
 
 def _others(names: list[str]) -> str:
     shown = ", ".join(names[:8]) + (", ..." if names[8:] else "")
-    return f"{shown}; not read: --target-column and --id-column choose"
+    return f"{shown}; not read: choose with --target-column and --id-column"
 
 
 def _words(spread: Spread) -> str:

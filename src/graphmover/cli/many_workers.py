@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.vectorizer import GraphVectorizer
 
-#: Ray says no more than that time is up when a token is lacking or is another one.
+#: If a token is missing or wrong, all that Ray reports is a time-out.
 _TOKEN = (
     "; if it asks for a token, set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to that of the cluster"
 )
@@ -133,14 +133,14 @@ def _engine(workers: Workers) -> Iterator[dict[str, Any]]:
 def _connecting(
     kind: str, address: str, *errors: type[Exception], hint: str = ""
 ) -> Iterator[None]:
-    """Say in errors which cluster does not answer."""
+    """Name, in errors, the cluster that does not answer."""
     kinds: tuple[type[Exception], ...] = (OSError, RuntimeError, ValueError, *errors)
     try:
         yield
     except kinds as error:
         raise ConnectionError(
-            f"no {kind} cluster answers at {address} ({error}): check --cluster, and whether the "
-            f"cluster runs and can be reached from here{hint}"
+            f"no {kind} cluster answers at {address} ({error}): check --cluster, and that the "
+            f"cluster is running and can be reached from here{hint}"
         ) from error
 
 
@@ -151,7 +151,7 @@ def _fit(
     model: Path | None,
     reading: dict[str, Any],
 ) -> None:
-    """Fit to an even sample of the source, unless the model is fitted; save it if it has a name."""
+    """Fit to a uniform sample of the source, unless fitted; save the model if it has a name."""
     from graphmover._utils.files import require_writable
     from graphmover.distributed.sampling import even_sample
     from graphmover.distributed.unit import Options

@@ -59,7 +59,7 @@ InputFormat = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Format of standard input, as the ending of a file: smi, g6, csv, ...",
+        help="Format of standard input, as a file extension: smi, g6, csv, ...",
         show_default="jsonl",
         callback=known_format,
         is_eager=True,  # known before the source is read
@@ -68,7 +68,7 @@ InputFormat = Annotated[
 TargetColumn = Annotated[
     str | None,
     typer.Option(
-        help="Column, or attribute of a graph, with the target.", show_default="target, if any"
+        help="Column, or graph attribute, that holds the target.", show_default="target, if any"
     ),
 ]
 
@@ -85,19 +85,19 @@ Task = Annotated[
     str,
     typer.Option(
         help="classification, regression, or auto: regression if the target has numbers that are "
-        "not integral.",
+        "not integers.",
         callback=_one_of_the_tasks,
     ),
 ]
 NO_TARGET = (
-    "{} has no target: name the column with a class or value per graph by --target-column, or put "
-    "a table of edges into a folder beside graphs.csv, which has one"
+    "{} has no target: name the column that holds a class or value per graph with --target-column; "
+    "a table of edges needs a folder, with a graphs.csv beside it that has such a column"
 )
 
 IdColumn = Annotated[
     str | None,
     typer.Option(
-        help="Column, or attribute of a graph, with the id.", show_default="id or name, if any"
+        help="Column, or graph attribute, that holds the id.", show_default="id or name, if any"
     ),
 ]
 
@@ -120,7 +120,7 @@ Errors = Annotated[
 Restart = Annotated[
     bool, typer.Option("--restart", help="Discard what an interrupted run left behind.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output.")]
 BatchSize = Annotated[
     int | None, typer.Option(min=1, help="Graphs in memory at a time.", show_default="10000")
 ]
@@ -128,16 +128,16 @@ MaxBytes = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="The most memory that reading SOURCE may take, in bytes.",
+        help="Maximum memory that reading SOURCE may take, in bytes.",
         show_default="1 GB, or 1000 times the size of SOURCE",
     ),
 ]
 MaxSmiles = Annotated[
     int | None,
-    typer.Option(min=1, help="The most characters that a SMILES may have.", show_default="50000"),
+    typer.Option(min=1, help="Maximum number of characters in a SMILES.", show_default="50000"),
 ]
 KeepDirection = Annotated[
-    bool, typer.Option("--keep-direction", help="Keep the directions of edges, as their labels.")
+    bool, typer.Option("--keep-direction", help="Keep the directions of edges, as edge labels.")
 ]
 FitGraphs = Annotated[
     int,
@@ -254,7 +254,7 @@ def _estimator(
     model: Path | None = context.params.get("model")
     embedding: GraphVectorizer | RandomGraphEmbedding
     if model is not None and context.command.name != "fit" and model.exists():
-        remedy = "name a file that does not exist yet, and a new model is fitted and saved"
+        remedy = "name a file that does not exist yet, to fit and save a new model"
         _reject(context, _FITTING, f"{model} is fitted already; or {remedy}")
         embedding = _loaded(model)
         unaffected = [name for name in PARAMETERS if not PARAMETERS[name].affects_vectors]

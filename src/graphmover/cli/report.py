@@ -15,7 +15,7 @@ from graphmover.cli.words import checking_options
 
 
 class Map(StrEnum):
-    """How vectors are put on a plane."""
+    """How vectors are mapped to a plane."""
 
     auto = "auto"
     tsne = "tsne"
@@ -25,21 +25,19 @@ class Map(StrEnum):
 @reads_graphs
 def report(
     source: Source,
-    output: Annotated[Path, typer.Option(*("--output", "-o"), help="The page, an .html file.")],
+    output: Annotated[Path, typer.Option(*("--output", "-o"), help="The .html file to write.")],
     reading: dict[str, Any],
     title: Annotated[
         str | None, typer.Option(help="The heading of the page.", show_default="SOURCE's name")
     ] = None,
     components: Components = 256,
-    neighbors: Annotated[
-        int, typer.Option(min=0, help="How many of the nearest graphs are shown.")
-    ] = 5,
+    neighbors: Annotated[int, typer.Option(min=0, help="How many nearest graphs to show.")] = 5,
     task: Task = "auto",
     folds: Annotated[
-        int, typer.Option(min=0, help="Folds of the cross-validation; 0: no predictions.")
+        int, typer.Option(min=0, help="Folds of the cross-validation; 0 for no predictions.")
     ] = 5,
     map: Annotated[
-        Map, typer.Option(help="auto: t-SNE of up to 5000 graphs, principal components of more.")
+        Map, typer.Option(help="auto: t-SNE for up to 5000 graphs, principal components for more.")
     ] = Map.auto,
     max_graphs: Annotated[
         int, typer.Option(min=1, help="Show a random sample of this many graphs if there are more.")
@@ -50,8 +48,8 @@ def report(
 ) -> Result:
     """Write one HTML page that shows a collection of graphs.
 
-    What it holds, a map of all graphs with drawings and nearest graphs, how well the target is
-    predicted, and which random graphs matter. The page needs no network.
+    It shows what the collection holds, a map of all graphs with drawings and nearest graphs, how
+    well the target is predicted, and which random graphs matter. The page works offline.
     """
     from graphmover.page.report import report as write_report
     from graphmover.page.report import require_page_name

@@ -20,26 +20,30 @@ _Device: Any = OPTIONS["device"].annotation
 def search(
     context: typer.Context,
     library: Annotated[
-        Path, typer.Argument(help="What `graphmover index` wrote.", metavar="INDEX")
+        Path, typer.Argument(help="An index that `graphmover index` wrote.", metavar="INDEX")
     ],
     source: Source,
     output: Annotated[
         Path,
         typer.Option(
-            *("--output", "-o"), help=".parquet, .csv or .jsonl; - is CSV to standard output."
+            *("--output", "-o"),
+            help="A .parquet, .csv or .jsonl file; - writes CSV to standard output.",
         ),
     ],
     reading: dict[str, Any],
     neighbors: Annotated[
         int | None,
         typer.Option(
-            *("--neighbors", "-k"), min=1, help="How many nearest graphs.", show_default="10"
+            *("--neighbors", "-k"),
+            min=1,
+            help="How many nearest graphs to find.",
+            show_default="10",
         ),
     ] = None,
     device: _Device = OPTIONS["device"].default,
     jobs: Jobs = -1,
     batch_size: Annotated[
-        int, typer.Option(min=1, help="Graphs searched for, and committed, at a time.")
+        int, typer.Option(min=1, help="Queries that are processed, and committed, at a time.")
     ] = 1_000,
     restart: Restart = False,
     force: Force = False,
@@ -51,7 +55,7 @@ def search(
     finds itself first, at distance 0.
 
     After a crash, a kill or Ctrl-C the same command resumes where it stopped.
-    OUTPUT.skipped.csv lists the graphs that --errors skip or empty did not read.
+    With --errors skip or empty, OUTPUT.skipped.csv lists the graphs that could not be read.
     """
     import numpy as np
 
@@ -67,7 +71,7 @@ def search(
     is_file = str(output) != "-"
     if not is_file and context.params["as_json"]:
         raise typer.BadParameter("leave out --json: standard output has the neighbours, in CSV")
-    if is_file:  # an unwritable output is an error before the work
+    if is_file:  # fail on an unwritable output before the work
         with checking_options():
             HitsWriter(None).finisher_of(output)
         for read in (library, source):

@@ -52,7 +52,7 @@ def as_file(context: typer.Context, source: str) -> str:
     if source != STANDARD_INPUT:
         if ending is not None:
             raise typer.BadParameter(
-                f"leave out --format, which is for standard input (-): the ending of {source} "
+                f"leave out --format, which is for standard input (-): the extension of {source} "
                 f"tells its format"
             )
         return source

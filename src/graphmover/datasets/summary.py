@@ -66,7 +66,7 @@ class Summary:
     edge_attributes : int
         Numbers per edge.
     directed : bool
-        Whether any graph had edges in one direction alone.
+        Whether any graph had edges in only one direction.
     keeps_direction : bool
         Whether edge labels hold directions; otherwise such edges count in both.
     ids : int
@@ -85,7 +85,7 @@ class Summary:
     used : dict of str to list of str
         What the graphs carry, by the first batch, and the views that use it.
     unused_by_default : list of str
-        What `RandomGraphEmbedding` does not use of it by default.
+        What of this `RandomGraphEmbedding` does not use by default.
     """
 
     graphs: int = 0

@@ -87,8 +87,8 @@ def load_dataset(
         `graphmover.datasets.catalogue`) to that folder. Its SHA-256 is stored next to it,
         and verified from then on.
     max_bytes : int, optional
-        The most memory that reading may take by estimate. By default 1 GB, or 1000 times the
-        size of the files or of the zip if that is more.
+        The maximum memory, in bytes, that reading is estimated to take. By default 1 GB, or 1000
+        times the size of the files or of the zip if that is more.
     return_X_y : bool, default=False
         Return ``(graphs, target)`` instead of a `Dataset`.
 

@@ -1,7 +1,7 @@
 """Beyond one machine: a source cut into units of work, and a folder of parts.
 
-`transform_to` runs the units on processes, on a Dask cluster or on Ray. docs/distributed.md tells
-how, and what is guaranteed.
+`transform_to` runs the units on processes, on a Dask cluster or on Ray. docs/distributed.md
+explains how, and what is guaranteed.
 """
 
 from graphmover.distributed.arrow_map import ArrowMap

@@ -27,9 +27,9 @@ class ArrowMap:
     Parameters
     ----------
     model : RandomGraphEmbedding or GraphVectorizer
-        Fitted.
+        A fitted model.
     id_column, target_column : str, optional
-        Columns of the input that travel along, as ``id`` and ``target``.
+        Columns of the input to pass through, as ``id`` and ``target``.
     id_type : {"int64", "string"}
     target_type : {"bool", "int64", "double", "string"}
     errors : {"raise", "skip", "empty"}

@@ -31,7 +31,7 @@ def merged(columns: Sequence[Columns], files: Sequence[str], *, allow_missing: b
             continue
         if column.target_width != like.target_width:
             raise ValueError(
-                f"{files[number]} has {column.target_width or 1} targets a graph, expected "
+                f"{files[number]} has {column.target_width or 1} targets per graph, expected "
                 f"{like.target_width or 1} as in {files[having[0]]}"
             )
         if {kind, column.target} == {"int64", "double"}:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.vectorizer import GraphVectorizer
 
-#: A unit has at most so many graphs, and its part about so many features, or 256 MB.
+#: A unit has at most this many graphs, and its part about this many features, or 256 MB.
 _UNIT_GRAPHS = 100_000
 _UNIT_FEATURES = 2**25
 
@@ -49,11 +49,11 @@ class Written(NamedTuple):
     n_units : int
         Units of work, and parts in the folder.
     n_computed : int
-        Units that this call has computed; the others were there.
+        Units that this call computed; the others were there already.
     n_skipped : int
         Graphs that could not be read.
     peak_bytes : int
-        The most memory that a worker has held; 0 if it is not known.
+        The peak memory of a worker; 0 if it is not known.
     """
 
     n_rows: int
@@ -90,9 +90,9 @@ def transform_to(
     """Embed a collection of any size on many workers, and write the vectors to a folder.
 
     The source is cut into units of work. A worker reads the graphs of a unit, embeds them, and
-    writes their vectors as one Parquet file, ``part-000017.parquet``, which appears when it is
-    complete. After a crash, a kill or Ctrl-C the same call computes what is missing, and nothing
-    else. The rows are those of ``model.transform_to``, to the last bit, whatever the engine is.
+    writes their vectors as one Parquet file, such as ``part-000017.parquet``, which appears once it
+    is complete. After a crash, a kill or Ctrl-C the same call computes only what is missing. The
+    rows are those of ``model.transform_to``, to the last bit, whatever the engine is.
 
     Parameters
     ----------
@@ -103,20 +103,20 @@ def transform_to(
         pattern: a path that all workers see, or a URI such as ``"s3://bucket/graphs"`` of a file
         system that pyarrow or fsspec knows.
     folder : str or path
-        The output: a path that all workers see, or a URI. It is created.
+        The output folder, which is created: a path that all workers see, or a URI.
     engine : {"processes", "dask", "ray", "serial"}, optional
         What runs the units: processes of this machine, a cluster, or the calling process. By
         default "dask" if there is a ``client``, and "processes" otherwise.
     client : dask.distributed.Client, optional
         The Dask cluster. By default the current client.
     workers : int, optional
-        Processes, or actors of Ray; by default one per core, or per GPU.
+        Number of processes, or of Ray actors; by default one per core, or per GPU.
     resources : dict, optional
-        What a unit takes of a Dask worker, such as ``{"GPU": 1}``.
+        What a unit takes of the resources of a Dask worker, such as ``{"GPU": 1}``.
     num_gpus : float
-        What an actor of Ray takes.
+        Number of GPUs that a Ray actor takes.
     n_jobs : int
-        Threads within a unit.
+        Number of threads within a unit.
     unit_rows : int, optional
         Graphs in a unit; by default 100,000, or fewer if their vectors would take more than
         256 MB. A unit of a Parquet file is at least a row group.
@@ -141,7 +141,7 @@ def transform_to(
     Raises
     ------
     ValueError
-        The folder is that of another model, source or option; another process is writing it; or
+        The folder belongs to another model, source or option; another process is writing to it; or
         it holds files that are not graphmover's.
 
     Examples

@@ -44,7 +44,7 @@ class Layout(NamedTuple):
         for what, column, values in (("an id", self.id, ids), ("a target", self.target, target)):
             if column is None and values is not None:
                 raise ValueError(
-                    f"a graph has {what}, but those that the columns were taken from have none: "
+                    f"a graph has {what}, but the graphs that determined the columns have none: "
                     f"write the graphs to Parquet first, as `graphmover convert` does"
                 )
         columns = {
@@ -82,7 +82,7 @@ def _array(values: list[Any], kind: str, what: str) -> Any:
         return pa.array(values, pa.type_for_alias(kind))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
         raise ValueError(
-            f"{what} is of another type than in the graphs that the columns were taken from, "
+            f"{what} is of another type than in the graphs that determined the columns, "
             f"{kind} ({error}): write the graphs to Parquet first, as `graphmover convert` does"
         ) from error
 

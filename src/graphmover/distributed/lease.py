@@ -32,8 +32,9 @@ def only_driver_of(folder: Place) -> Iterator[None]:
     """Lock out other drivers of an output for the block.
 
     Object stores have no locks: there each driver writes a file with the time, again and again,
-    and looks for those of others. Of two that begin at once, both may give up. Two that go on all
-    the same, after a pause of a minute, write the same parts: no row is lost or doubled.
+    and looks for those of others. If two start at once, both may give up. If two go on
+    nevertheless, after a pause of a minute, they write the same parts: no row is lost or
+    duplicated.
     """
     if folder.is_local:
         with only_writer_of(Path(folder.path)):
@@ -80,7 +81,7 @@ def _require_alone(folder: Place, own: str) -> None:
             age = GONE  # it has just ended, or it left half a file
         if age < GONE:
             raise ValueError(
-                f"another process is writing {folder}: process {process} on {host} was there "
+                f"another process is writing {folder}: process {process} on {host} was active "
                 f"{age:.0f} seconds ago. Wait for it to end, or, if it was killed, for "
                 f"{GONE - age:.0f} seconds"
             )

@@ -20,7 +20,7 @@ from graphmover.io.reading import BadGraphs, Reading
 from graphmover.io.smiles import titled_lines
 from graphmover.io.text_columns import is_integer
 
-#: A unit has at most so many bytes, which a worker holds in memory, unless one line has more.
+#: A unit has at most this many bytes, held in memory by a worker, unless one line has more.
 MOST_BYTES = 2**26
 #: Graphs of a file of JSON lines that tell the types of ids and targets.
 _FIRST = 1000

@@ -19,7 +19,7 @@ SKIPPED = "_skipped.csv"
 COMPLETE = "_SUCCESS"
 
 _FORMAT = 1
-#: A part has a number of at least so many digits.
+#: The number of a part has at least this many digits.
 _DIGITS = 6
 
 
@@ -104,7 +104,7 @@ class Manifest(NamedTuple):
             )
         found += of_model
         if not found and self.model != now.model:
-            found.append("the model is another one")
+            found.append("the model is a different one")
         if (self.source, self.is_one_file) != (now.source, now.is_one_file):
             found.append(f"the source is {now.source}, it was {self.source}")
         found += self._differing_files(now)
@@ -116,7 +116,7 @@ class Manifest(NamedTuple):
         if not found and self.layout != now.layout:
             found.append(f"the columns are {now.layout}, they were {self.layout}")
         if not found and self.units != now.units:
-            found.append("the units are cut in another way")
+            found.append("the units are cut differently")
         return found
 
     def _differing_files(self, now: Manifest) -> list[str]:
@@ -124,7 +124,7 @@ class Manifest(NamedTuple):
             return [f"there are {len(now.files)} files, there were {len(self.files)}"]
         for old, new in zip(self.files, now.files, strict=True):
             if old.path != new.path:
-                return [f"there is the file {new.path}, it was {old.path}"]
+                return [f"a file is {new.path}, it was {old.path}"]
             if old.size != new.size:
                 return [f"{new.path} has {new.size} bytes, it had {old.size}"]
         same_cut = [u._replace(digest="") for u in self.units] == [
@@ -132,7 +132,7 @@ class Manifest(NamedTuple):
         ]
         for one, other in zip(self.units, now.units, strict=False):
             if same_cut and one.digest != other.digest:
-                return [f"the content of {now.files[other.file].path} is another one"]
+                return [f"the content of {now.files[other.file].path} has changed"]
         return []
 
     def job(self, folder: str, *, options: Options, batch_size: int, n_jobs: int) -> Job:

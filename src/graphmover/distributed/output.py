@@ -25,7 +25,7 @@ from graphmover.io.skipped_file import csv_line
 
 _PART = re.compile(r"part-(\d{6,})\.parquet")
 _OWN = (MANIFEST, MODEL, SKIPPED, COMPLETE)
-#: Parts are verified by so many threads: reading waits for the disk, or for the network.
+#: Parts are verified by this many threads: reading waits for the disk, or for the network.
 _THREADS = 8
 
 

@@ -23,7 +23,7 @@ from graphmover.io.reading import Reading
 
 
 def cut(file: File, number: int, most_rows: int, how: Reading) -> Cut:
-    """Cut a file into units of consecutive row groups, of at most so many rows if that is possible.
+    """Cut a file into units of consecutive row groups, of at most ``most_rows`` rows if possible.
 
     Only the footer is read, and one row if targets are lists of any length.
     """

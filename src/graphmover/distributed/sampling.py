@@ -1,4 +1,4 @@
-"""An even sample of a source, to fit a model to, of which nothing else is read."""
+"""A uniform sample of a source, to fit a model to, without reading the rest of the source."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def fit(
     max_smiles: int | None = None,
     keep_direction: bool = False,
 ) -> AnyModel:
-    """Fit a model to an even sample of a source, in the calling process.
+    """Fit a model to a uniform random sample of a source, in the calling process.
 
-    Every graph has the same chance. The sample depends on ``model.random_state`` and on the
-    source alone, and is the one that ``graphmover embed`` fits to on one machine, as long as all
-    graphs can be read. Of a Parquet file only pieces of 10,000 graphs or a row group are read,
-    those in which graphs were drawn.
+    Every graph is equally likely to be drawn. The sample depends on ``model.random_state`` and on
+    the source alone, and is the one that ``graphmover embed`` fits to on one machine, as long as
+    all graphs can be read. Of a Parquet file, only the pieces (10,000 graphs or a row group) in
+    which graphs were drawn are read.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from graphmover.distributed.unit import Cut, Options, SourceFile, Unit
 from graphmover.io.parquet import Wanted
 from graphmover.io.reading import Reading
 
-#: Footers of Parquet files are read at once by so many threads: most of it is waiting.
+#: Footers of Parquet files are read by this many threads at once: most of the time is waiting.
 _THREADS = 16
 
 #: Returns which columns hold what, and the rows of a unit as record batches. The last argument is
@@ -63,7 +63,7 @@ class Source(NamedTuple):
 
 
 def cut_source(source: Any, options: Options, unit_rows: int) -> Source:
-    """Cut a source into units of about so many rows; always the same for the same files.
+    """Cut a source into units of about ``unit_rows`` rows, always alike for the same files.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def molecule_of_graph(graph: Graph, wanted: bool | None = None) -> Any:
         if wanted:
             raise ValueError(
                 "the graph is not a molecule: expected node labels that are elements, such as 6 or "
-                '"C", and edge labels that are orders of bonds, 1 to 3, or 4 if aromatic'
+                '"C", and edge labels that are bond orders, 1 to 3, or 4 if aromatic'
             )
         return None
     if wanted is None and not _is_plausible(graph, atoms, orders):

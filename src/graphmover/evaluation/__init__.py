@@ -83,8 +83,8 @@ def evaluate(
     In every fold all choices are made on the training set, and the test fold is used once. For
     random graph embeddings, random graphs are drawn from the training graphs, hyperparameters are
     chosen by the leave-one-out accuracy of ridge classification, with successive halving, and
-    then the C of a linear SVM by inner folds. All folds share distances, which serve all gamma, C
-    and numbers of random graphs. Where values are predicted, folds are not stratified, and ridge
+    then the C of a linear SVM by inner folds. Distances are shared by all folds, and by all values
+    of gamma, C and the number of random graphs. In regression, folds are not stratified, and ridge
     regression takes the place of both.
 
     Parameters
@@ -108,28 +108,28 @@ def evaluate(
           folds, with ``random_state`` parameters set from ``random_state`` below;
         - a pair (name, estimator).
     task : {"auto", "classification", "regression"}
-        "auto": regression if y has numbers that are not integral, as in scikit-learn. Integers
-        are classes, however many, unless this is "regression".
+        "auto": regression if y has numbers that are not integers, as in scikit-learn. Integers are
+        classes, however many there are, unless this is "regression".
     metrics : str or iterable of str, optional
-        Columns of scores: "accuracy" (the default), "balanced_accuracy" and "roc_auc" (of several
-        classes the mean of one-vs-rest), or "r2", "mae" and "rmse" (by default all three). Folds
-        of an older checkpoint that lack one are scored again. Choices on the training set are
-        made by accuracy, or by squared error.
+        The metrics to report: "accuracy" (the default), "balanced_accuracy" and "roc_auc" (of
+        several classes the mean of one-vs-rest), or "r2", "mae" and "rmse" (by default all three).
+        Folds of an older checkpoint that lack one of these are scored again. Choices on the
+        training set go by accuracy, or by squared error.
     n_components : int or sequence of int, optional
         Numbers of random graphs, by default 256; each gets its own rows, and the smaller ones
-        use the first columns of the largest. A `RandomGraphEmbedding` has its own number. Where
-        ``methods`` are not given, the numbers of the `GraphVectorizer`, by default 1024.
+        use the first columns of the largest. A `RandomGraphEmbedding` has its own number. If
+        ``methods`` is not given, these are the numbers of the `GraphVectorizer`, by default 1024.
     n_folds, n_repeats : int
-        Folds, stratified by class, and repetitions with other shuffles.
+        Number of folds, stratified by class, and of repetitions, each with another shuffle.
     selection : {"ridge", "svm"}
         "svm" compares all candidates of a hyperparameter grid by the inner folds of SVMs with
         every C, or ridge regressions with every strength: the exhaustive search, many times
         slower.
     random_state : int
-        Determines folds and random graphs.
+        Seed of the folds and of the random graphs.
     n_jobs : int or None
-        Threads, for distances and for folds; None is 1, -1 is all cores. Results do not
-        depend on it.
+        Number of threads, for distances and for folds; None means 1, -1 means all cores. Results do
+        not depend on it.
     device : {"cpu", "cuda", "auto"}
         The device that computes distances, compares finalists and fits SVMs.
     checkpoint : path, optional
@@ -210,9 +210,9 @@ def evaluate(
 def _target_of(graphs: Any) -> ArrayLike:
     """Return the target of a data set."""
     if not isinstance(graphs, Dataset):
-        raise ValueError("y is None: give a class or value for each graph, or a Dataset with them")
+        raise ValueError("y is None: pass a class or value for each graph, or a Dataset with them")
     if graphs.target is None:
-        raise ValueError(f"the data set {graphs.name} has no target: give y, one for each graph")
+        raise ValueError(f"the data set {graphs.name} has no target: pass y, one for each graph")
     return graphs.target
 
 
@@ -257,9 +257,9 @@ def _wanted_metrics(metrics: Any, *, regression: bool) -> tuple[str, ...]:
     for name in wanted:
         if name not in known:
             task = "regression" if regression else "classification"
-            raise ValueError(f"metrics must be of {task}, {', '.join(known)}, got {name!r}")
+            raise ValueError(f"metrics must be among {', '.join(known)} for {task}, got {name!r}")
     if not wanted:
-        raise ValueError(f"metrics must be some of {', '.join(known)}, got none")
+        raise ValueError(f"metrics must be one or more of {', '.join(known)}, got none")
     return wanted
 
 
@@ -280,6 +280,6 @@ def _require_different_rows(methods: list[EvaluationMethod], n_components: list[
         if rows & known:
             raise ValueError(
                 f"two methods are called {method.name!r}, and their results could not be told "
-                f"apart: rename one of them, an estimator by a pair (name, estimator)"
+                f"apart: rename one of them; an estimator gets a name from a pair (name, estimator)"
             )
         known |= rows

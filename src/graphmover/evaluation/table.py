@@ -54,7 +54,7 @@ class Evaluation:
         ``inner_accuracy`` are the accuracies on the training set that decided; in regression
         ``selection_rmse`` and ``inner_rmse``. Columns that do not apply to a method are None.
     metrics : tuple of str
-        The columns of metrics; the first is what ``mean`` in `summary` is of.
+        The columns that hold metrics; ``mean`` in `summary` is that of the first.
     notes : tuple of str
         What to keep in mind, such as classes with fewer graphs than folds.
 

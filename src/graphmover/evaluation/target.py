@@ -40,8 +40,8 @@ def encoded_target(
     Parameters
     ----------
     task : {"auto", "classification", "regression"}
-        "auto" decides as scikit-learn's ``type_of_target``: numbers that are not all integral
-        are values, everything else is a class.
+        "auto" decides as scikit-learn's ``type_of_target``: numbers that are not all integers are
+        values, everything else is a class.
     ids : ndarray, optional
         Of the graphs, for error messages.
 
@@ -101,7 +101,7 @@ def _remedy(listed: list[Any], place: int) -> str:
     have = "has" if n_missing == 1 else "have"
     return (
         f". {n_missing} of {len(listed)} graphs {have} no target: drop such rows from the source, "
-        f"or in Python select the others by a mask, graphs[known] and y[known]"
+        f"or in Python select the others with a mask, graphs[known] and y[known]"
     )
 
 
@@ -113,7 +113,7 @@ def _values(listed: list[Any], n_folds: int) -> Target:
         )
     values = np.array(listed, np.float64)
     if (values == values[0]).all():
-        raise ValueError(f"all values of y are {values[0]}, expected 2 different ones or more")
+        raise ValueError(f"all values of y are {values[0]}, expected at least 2 different ones")
     return Target(values, np.empty(0))
 
 
@@ -143,7 +143,7 @@ def _classes(listed: list[Any], n_folds: int) -> Target:
         )
     if np.sort(counts)[-2] < 2:
         raise ValueError(
-            f"class {largest} alone has 2 graphs or more, and a training set "
+            f"only class {largest} has 2 graphs or more, but a training set "
             f"needs 2 classes: use more graphs{remedy}"
         )
     return Target(target.astype(np.int64), classes, _notes(classes, counts, n_folds))
@@ -160,7 +160,7 @@ def _notes(classes: NDArray[Any], counts: NDArray[np.int64], n_folds: int) -> tu
         f"({named}{more}): some test folds lack them"
     )
     if counts.min() == 1:
-        text += ", and a class of one graph is never in the training set that predicts it"
+        text += ", and the only graph of a class is never in the training set when it is tested"
     return (text,)
 
 

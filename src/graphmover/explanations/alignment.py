@@ -41,16 +41,17 @@ class Alignment:
     a, b : Graph
     nodes_a, nodes_b : ndarrays of shape (number of flows,)
     flow, ground : ndarrays of shape (number of flows,)
-        Mass, in shares of all mass, or of b's by counts; and the distance of the two nodes.
+        The mass that is moved, as a share of all mass (of b's mass if counts are compared), and the
+        distance between the two nodes.
     parts : dict of (name, kind) to ndarray of shape (number of flows,)
         What labels of each depth and each block of coordinates add to the cost of a flow.
     costs : dict of str to float
-        The distance, split into "coordinates", "labels", "attributes", "edges" and "unmatched",
-        as far as there are such.
+        The distance, split into "coordinates", "labels", "attributes", "edges" and "unmatched", as
+        far as these exist.
     unmatched_a, unmatched_b : ndarrays, one entry per node
-        Mass without a match, by counts alone: that of a costs nothing.
+        Mass without a match, which exists only if counts are compared; that of a costs nothing.
     unmatched_cost : float
-        What a unit of b's mass without a match costs.
+        The cost of a unit of b's mass without a match.
 
     Examples
     --------
@@ -84,12 +85,12 @@ class Alignment:
         return by_kind
 
     def to_frame(self, *, detail: bool = False) -> Any:
-        """Return a ``pandas.DataFrame`` with a row per flow, the dearest first.
+        """Return a ``pandas.DataFrame`` with a row per flow, the most expensive first.
 
         Columns are ``a`` and ``b``, the nodes; ``a_label`` and ``b_label``, where nodes have
         labels; ``flow``; ``distance`` of the two nodes; ``cost``, flow times distance; and the
-        parts of the cost. By counts, mass without a match has rows in which ``a`` or ``b`` is
-        missing. ``cost`` adds up to the distance.
+        parts of the cost. If counts are compared, mass without a match has rows in which ``a`` or
+        ``b`` is missing. ``cost`` adds up to the distance.
 
         Parameters
         ----------
@@ -142,8 +143,8 @@ class Alignment:
         Parameters
         ----------
         molecules : bool or None
-            Draw molecules by RDKit. None: if it is installed, node labels look like elements, and
-            edge labels like orders of bonds.
+            Draw molecules with RDKit. None: if it is installed, node labels look like elements, and
+            edge labels like bond orders.
 
         Returns
         -------
@@ -184,8 +185,8 @@ def explain(
 ) -> Alignment:
     """Explain the distance between two graphs: which nodes are matched, and what it costs.
 
-    The plan is an optimal one; if several are, one of them. Each pair's cost is split into what
-    coordinates, labels and attributes add to it (docs/explain.md).
+    The plan is optimal; if there are several optimal plans, it is one of them. Each pair's cost is
+    split into what coordinates, labels and attributes add to it (docs/explain.md).
 
     Parameters
     ----------
@@ -265,7 +266,7 @@ def aligned(
 
 
 def _left_over(mass: Floats, moved: Floats) -> Floats:
-    """Return what has not moved; rounding errors are nothing."""
+    """Return the mass that has not moved; rounding errors do not count."""
     rest = mass - moved
     return np.where(rest > 1e-12 * mass.sum(), rest, 0.0)
 

@@ -51,7 +51,9 @@ def _view_of(vectorizer: GraphVectorizer, name: str | None) -> RandomGraphEmbedd
         raise ValueError("no view of this GraphVectorizer compares nodes, so there is no alignment")
     chosen = next(iter(views)) if name is None else name
     if chosen not in views:
-        raise ValueError(f"there is no view {chosen!r} with random graphs: {', '.join(views)}")
+        raise ValueError(
+            f"there is no view {chosen!r} with random graphs: expected one of {', '.join(views)}"
+        )
     return views[chosen]
 
 
@@ -64,7 +66,7 @@ def require_training_graphs(graphs: Any, random_graphs: NodeEmbeddings) -> Graph
         if last >= len(batch):
             raise ValueError(
                 f"a random graph was drawn from training graph {last}, but training_graphs has "
-                f"{len(batch)} graphs: give those that the model was fitted to"
+                f"{len(batch)} graphs: pass those that the model was fitted to"
             )
         assert isinstance(random_graphs, RandomGraphs) and random_graphs.source_nodes is not None
         largest = np.maximum.reduceat(random_graphs.source_nodes, random_graphs.offsets[:-1])
@@ -72,7 +74,7 @@ def require_training_graphs(graphs: Any, random_graphs: NodeEmbeddings) -> Graph
         if len(wrong):
             raise ValueError(
                 f"random graph {wrong[0]} was drawn from node {largest[wrong[0]]} of training "
-                f"graph {sources[wrong[0]]}, which has fewer nodes: give the graphs that the model "
+                f"graph {sources[wrong[0]]}, which has fewer nodes: pass the graphs that the model "
                 f"was fitted to"
             )
     return batch

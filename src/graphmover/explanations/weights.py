@@ -1,8 +1,8 @@
-"""Which random graphs a linear model listens to.
+"""Which random graphs a linear model relies on.
 
-A column of Z is exp(-gamma * distance to one random graph): the closer a graph, the larger. So a
-random graph with a positive weight for a class speaks for it. Random graphs remember where they
-came from, so they can be shown.
+A column of Z is exp(-gamma * distance to one random graph): the closer the graph, the larger the
+entry. So a random graph with a positive weight for a class is evidence for it. Random graphs record
+where they came from, so they can be drawn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AnchorWeights:
     Attributes
     ----------
     targets : list
-        The classes; of a regression one entry, "target", or one for each target.
+        The classes; for a regression one entry, "target", or one for each target.
     columns : list of str
         The names of the columns of vectors.
     weights : ndarray of shape (len(targets), len(columns))
@@ -86,7 +86,7 @@ class AnchorWeights:
         Parameters
         ----------
         n : int, optional
-            How many per class; all unless given, also those that speak against it.
+            How many per class; by default all, including those that speak against it.
 
         Returns
         -------
@@ -121,14 +121,14 @@ class AnchorWeights:
         return frame.astype({"random_graph": "Int64", "training_graph": "Int64"})
 
     def plot(self, target: Any = None, n: int = 6, *, molecules: bool | None = None) -> Figure:
-        """Draw the anchors that speak most for a class: their nodes in colour, the rest empty.
+        """Draw the anchors that favour a class most: their nodes in colour, the rest empty.
 
         Parameters
         ----------
         target : a class, optional
-            The last of `targets` unless given: of two classes the positive one.
+            By default the last of `targets`, which of two classes is the positive one.
         n : int
-            How many anchors, at most: those that speak against it are not drawn.
+            The maximum number of anchors: those that speak against it are not drawn.
         molecules : bool or None
             As in `Alignment.plot`.
 
@@ -138,7 +138,7 @@ class AnchorWeights:
         """
         if self._training_graphs is None:
             raise ValueError(
-                "random graphs are drawn as parts of their training graphs: call explain_weights "
+                "random graphs are plotted as parts of their training graphs: call explain_weights "
                 "with training_graphs"
             )
         chosen = self.targets[-1] if target is None else target
@@ -161,14 +161,14 @@ class AnchorWeights:
             pictures.append((graph, nodes, name, words))
         if not pictures:
             raise ValueError(
-                f"no random graph that speaks for {chosen} is known to come from a training graph"
+                f"no random graph that favours {chosen} is known to come from a training graph"
             )
-        return draw_anchors(pictures, title=f"speaks for {chosen}", molecules=molecules)
+        return draw_anchors(pictures, title=f"evidence for {chosen}", molecules=molecules)
 
     def best(
         self, target: Any, n: int, only: NDArray[np.bool_], *, against: bool = False
     ) -> list[dict[str, Any]]:
-        """Return the anchors that speak most for a class, of some training graphs, as plain values.
+        """Return the anchors that favour a class most, of some training graphs, as plain values.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ def explain_weights(model: Any, training_graphs: Any = None) -> AnchorWeights:
         elif step not in (None, "passthrough"):
             raise TypeError(
                 f"the step {name!r} mixes or drops columns ({type(step).__name__}): expected "
-                f"scalers alone between the vectors and the linear model"
+                f"only scalers between the vectors and the linear model"
             )
     targets, coefficients = _coefficients(model[-1])
     if coefficients.shape[1] != len(columns):

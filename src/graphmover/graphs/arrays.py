@@ -26,7 +26,7 @@ from graphmover.graphs.columns import (
 
 
 class DirectionWarning(UserWarning):
-    """Directions of edges are lost, or one of two weights."""
+    """Directions of edges are lost, or one of the two weights of an edge."""
 
 
 class Arrays(NamedTuple):
@@ -206,9 +206,7 @@ def _count_array(name: str, counts: ArrayLike) -> Ints:
     array = array.astype(np.int64)
     if (array < 0).any():
         at = int(np.argmax(array < 0))
-        raise ValueError(
-            f"graph {at}: {name} is {array[at]}, expected a number that is not negative"
-        )
+        raise ValueError(f"graph {at}: {name} is {array[at]}, expected a non-negative number")
     return array
 
 
@@ -242,8 +240,8 @@ def _check_edges(
         at = int(np.argmax(bad))
         remedy = f": {NEGATIVE_WEIGHTS}" if weights[at] < 0 else ""
         raise ValueError(
-            f"{name(at)} has the weight {weights[at]}, expected a finite number that is not "
-            f"negative{remedy}"
+            f"{name(at)} has the weight {weights[at]}, expected a finite, non-negative "
+            f"number{remedy}"
         )
 
 
@@ -343,7 +341,7 @@ def _starts_run(keys: Ints) -> NDArray[np.bool_]:
 def _warn_if_one_way(
     ahead: _Merged, behind: _Merged, first_keys: Ints, *, keep_direction: bool
 ) -> None:
-    """Warn if directions are lost, or one of two weights."""
+    """Warn if directions are lost, or one of the two weights of an edge."""
     one_way = np.setxor1d(ahead.keys, behind.keys, assume_unique=True)
     if keep_direction:
         one_way = one_way[:0]
@@ -356,11 +354,11 @@ def _warn_if_one_way(
     if len(one_way):
         index = int(np.searchsorted(first_keys, one_way[0], side="right")) - 1
         warn(
-            f"edges have two weights, one in either direction (the first in graph {index}): the "
+            f"edges have two weights, one in each direction (the first in graph {index}): the "
             f"larger counts"
             if keep_direction
             else f"directed graphs are made undirected (the first is graph {index}): an edge in "
-            f"either direction counts, and of two weights the larger; to keep directions as edge "
+            f"either direction counts, with the larger of two weights; to keep directions as edge "
             f"labels, read them with keep_direction=True (gm.as_graph_batch, gm.read_graphs)",
             DirectionWarning,
         )

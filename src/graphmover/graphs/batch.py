@@ -45,15 +45,15 @@ class GraphBatch:
         Compressed sparse rows over all nodes: the neighbours of node v are
         ``indices[indptr[v]:indptr[v + 1]]``, numbered within their own graph, increasing.
         Each edge appears in the rows of both its ends.
-    edge_weights : ndarray beside ``indices``, or None when all are 1
+    edge_weights : ndarray parallel to ``indices``, or None when all are 1
     node_labels : ndarray of int64 or object, one per node, or None
     node_attributes : ndarray of shape (number of nodes, k), or None
-    edge_labels : ndarray of int64 or object beside ``indices``, or None
+    edge_labels : ndarray of int64 or object, parallel to ``indices``, or None
     edge_attributes : ndarray of shape (len(indices), k), or None
         Labels and attributes of u -> v and v -> u may differ, as they do in some files.
     ids : ndarray of int64 or object of length N, or None
-        What the graphs are called: integers or strings, which need not differ. None stands
-        for a graph that has no id while others have.
+        What the graphs are called: integers or strings, which need not be unique. None stands for a
+        graph without an id among others that have one.
 
     Examples
     --------
@@ -114,21 +114,21 @@ class GraphBatch:
         edges : array-like of shape (sum of edge_counts, 2)
             Node numbers within each graph; any order, repeated edges and self-loops allowed.
         edge_weights, edge_labels, edge_attributes
-            Beside ``edges``.
+            Parallel to ``edges``.
         node_labels, node_attributes
-            Beside the nodes of all graphs.
+            Parallel to the nodes of all graphs.
         ids : sequence of N strings or integers, optional
             What the graphs are called; None for one that has no id.
         directed : array-like of N booleans, optional
             Which graphs come from a directed source. If making them undirected changes any
             of them, there is one warning.
         keep_direction : bool
-            Keep the direction of edges as their labels. The entry u -> v has the label 1 if
-            there is an edge from u to v alone, 2 if there is one from v to u alone, 3 if there
-            are both or the graph is not directed; with ``edge_labels`` it is a pair of this
-            number and the label. Labels that are directions already, of graphs whose edges all
-            go both ways, stay as they are. Weisfeiler-Lehman refinement with
-            ``use_edge_labels=True`` then tells in- and out-neighbours apart.
+            Keep the direction of edges as their labels. The entry u -> v has the label 1 if there
+            is an edge from u to v only, 2 if there is one from v to u only, 3 if there are both or
+            the graph is not directed; with ``edge_labels`` it is a pair of this number and the
+            label. Labels that are directions already, of graphs whose edges all go both ways, stay
+            as they are. Weisfeiler-Lehman refinement with ``use_edge_labels=True`` then tells in-
+            and out-neighbours apart.
 
         Notes
         -----
@@ -208,7 +208,7 @@ class GraphBatch:
         )
 
     def with_ids(self, ids: Iterable[Any] | None) -> GraphBatch:
-        """Return the same graphs under other ids, or without any.
+        """Return the same graphs with other ids, or without ids.
 
         Examples
         --------
@@ -246,8 +246,8 @@ class GraphBatch:
     def directions(self) -> NDArray[np.int64] | None:
         """What ``keep_direction=True`` has kept in ``edge_labels``; None if that was not asked for.
 
-        1 for an edge from u to v alone beside the entry u -> v, 2 for one from v to u alone, 3
-        for both, or where a graph has no directions.
+        For the entry u -> v, 1 if there is an edge from u to v only, 2 if from v to u only, 3 if
+        there are both or the graph has no directions.
         """
         return directions_of(self.offsets, self.indptr, self.indices, self.edge_labels)
 
@@ -320,7 +320,7 @@ class GraphBatch:
 
     @property
     def adjacency_weights(self) -> NDArray[np.float64]:
-        """Weights beside ``indices``: ones where the batch has none of its own."""
+        """Weights parallel to ``indices``: all ones if the batch has none of its own."""
         return np.ones(len(self.indices)) if self.edge_weights is None else self.edge_weights
 
     @overload  # ArrayLike includes integers, too, which mypy sees with some versions of NumPy
@@ -337,7 +337,7 @@ class GraphBatch:
         if is_integer(key):
             index = key + len(self) if key < 0 else key
             if not 0 <= index < len(self):
-                raise IndexError(f"graph {key} of a batch of {len(self)} graphs")
+                raise IndexError(f"there is no graph {key} in a batch of {len(self)} graphs")
             return Graph._of(self._arrays(), int(index))
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))

@@ -21,10 +21,10 @@ from graphmover.graphs.graph import Graph
 class Dataset:
     """A named collection of graphs, optionally with one target per graph.
 
-    ``graphs, y = data`` takes it apart. ``data[:10]``, ``data[mask]`` and ``data[indices]`` are
-    data sets, with the targets and ids of their graphs; ``data[3]`` is a `Graph` and its target.
-    It has a length and a shape ``(N,)``, so that scikit-learn's splitters accept it. Wherever
-    graphs are expected, a data set stands for its graphs: ``fit(data)`` does not look at targets.
+    ``graphs, y = data`` unpacks it. ``data[:10]``, ``data[mask]`` and ``data[indices]`` are data
+    sets, with the targets and ids of their graphs; ``data[3]`` is a `Graph` and its target. It has
+    a length and a shape ``(N,)``, so that scikit-learn's splitters accept it. Wherever graphs are
+    expected, a data set stands for its graphs: ``fit(data)`` ignores targets.
 
     Attributes
     ----------

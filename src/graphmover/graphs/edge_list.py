@@ -58,20 +58,20 @@ def from_edge_list(
         The columns with the ends of an edge. Names of nodes are any hashable values; nodes of
         different graphs may have the same name.
     edge_weight, edge_label : str or None
-        The columns with the weights and labels of edges; those of the default names are used if
+        The columns with the weights and labels of edges; columns with the default names are used if
         they exist. None ignores them.
     edge_attributes : str or sequence of str, optional
         The columns with numeric attributes of edges.
     node : str
         The column of ``nodes`` with the names of nodes.
     node_label : str or None
-        The column of ``nodes`` with the labels of nodes; that of the default name is used if it
-        exists. None ignores it.
+        The column of ``nodes`` with the labels of nodes; a column with the default name is used if
+        it exists. None ignores it.
     node_attributes : str or sequence of str, optional
         The columns of ``nodes`` with numeric attributes of nodes.
     keep_direction : bool
-        Edges lead from ``source`` to ``target``: keep that as their labels, by the rules of
-        `GraphBatch.from_edges`.
+        Edges lead from ``source`` to ``target``: keep this direction as edge labels, by the rules
+        of `GraphBatch.from_edges`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def from_edge_list(
     if of_nodes is not None:
         node_label = of_nodes.existing(node_label, NODE_LABEL)
     elif node_label not in (None, NODE_LABEL) or node_attributes is not None:
-        raise ValueError("node_label and node_attributes are columns of nodes, which is missing")
+        raise ValueError("node_label and node_attributes are columns of nodes: pass nodes, too")
     graphs = [table.column(graph) for table in (of_edges, of_nodes) if table is not None]
     ends = [of_edges.column(source), of_edges.column(target)]
     names = ends if of_nodes is None else [*ends, of_nodes.column(node)]
@@ -226,12 +226,12 @@ class _Table:
         return self.column(name).values
 
     def weights(self, name: str) -> Array:
-        """Return a column of numbers that are not negative."""
+        """Return a column of non-negative numbers."""
         column = self._numbers(name)
         if (column.values < 0).any():
             at = int(np.argmax(column.values < 0))
             raise ValueError(
-                f"{column.row(at)}, expected a number that is not negative: {NEGATIVE_WEIGHTS}"
+                f"{column.row(at)}, expected a non-negative number: {NEGATIVE_WEIGHTS}"
             )
         return column.values
 

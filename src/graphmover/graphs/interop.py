@@ -74,12 +74,11 @@ def as_graph_batch(
         networkx, igraph and rustworkx graphs, PyTorch Geometric ``Data``, ``Batch`` and
         ``DataLoader``, adjacency matrices (``scipy.sparse``, NumPy or torch; a
         three-dimensional array is a stack of them), edge indices (integers of shape (2, E)),
-        lists of edges, dicts of neighbours, pairs as in GraKeL, molecules of RDKit, SMILES
-        in a list, and `Graph`, also mixed. Or a table of edges with the columns ``graph``,
-        ``source`` and ``target``, alone or in a pair with a table of nodes, see
-        `from_edge_list`. The index of a pandas Series of graphs is their ids.
-        Node order is the graph's own. A `GraphBatch` is returned as it is, and so are the
-        graphs of a `Dataset`.
+        lists of edges, dicts of neighbours, pairs as in GraKeL, RDKit molecules, SMILES in a list,
+        and `Graph`, also mixed. Or a table of edges with the columns ``graph``, ``source`` and
+        ``target``, alone or in a pair with a table of nodes, see `from_edge_list`. The index of a
+        pandas Series of graphs is their ids. The order of nodes is that of the graph. A
+        `GraphBatch` is returned as it is, and so are the graphs of a `Dataset`.
     node_label, node_attributes : str or None
         Names under which nodes carry labels and attributes (a number or a sequence of
         numbers). None ignores them. Attributes may be a list of names, as in
@@ -102,7 +101,7 @@ def as_graph_batch(
     GraphBatch
         All graphs made simple and undirected, by the rules of `GraphBatch.from_edges`. Labels
         or attributes that only some graphs have are left out of the whole batch, with a
-        warning. So is what nodes or edges carry under other names alone.
+        warning. So is anything that nodes or edges carry under other names only.
 
     Notes
     -----

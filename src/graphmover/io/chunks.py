@@ -229,7 +229,7 @@ def target_array(values: Sequence[Any], *, allow_missing: bool = False) -> NDArr
     """Return targets as an array, or None if no graph has one.
 
     Text stays Python objects: in a fixed-width array one long text would set the size of all.
-    A missing target, if it is allowed, is NaN among numbers and None among texts.
+    A missing target, if it is allowed, is NaN among numbers and None among strings.
     """
     lacking = [value is None for value in values]
     if all(lacking):
@@ -237,7 +237,7 @@ def target_array(values: Sequence[Any], *, allow_missing: bool = False) -> NDArr
     if any(lacking) and not allow_missing:
         raise ValueError(
             f"graph {lacking.index(True)} has no target while others have: give it one, or pass "
-            'errors="skip", with which a missing one is NaN, or None among texts'
+            'errors="skip", with which a missing one is NaN, or None among strings'
         )
     like = values[lacking.index(False)]
     for index, value in enumerate(values):

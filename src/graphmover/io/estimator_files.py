@@ -42,7 +42,7 @@ def batch_size_for(n_features: int) -> int:
 
 
 class FilesMixin:
-    """Gives an estimator `transform_to`, `save` and `load`."""
+    """Mixin that gives an estimator `transform_to`, `save` and `load`."""
 
     verbose: bool
     _kind_of_model: type[FittedModel] | type[FittedViews]
@@ -86,18 +86,18 @@ class FilesMixin:
 
         The file appears when it is complete. Until then rows are kept in the folder
         ``output + ".part"``: after a crash, a kill or Ctrl-C the same call resumes where the
-        last one stopped, and the result is the same to the last bit. Graphs that are done are
-        read again, to make sure that they are the same, but not embedded again.
+        last one stopped, and the result is the same to the last bit. Graphs that are finished are
+        read again, to check that they are the same, but not embedded again.
 
         Parameters
         ----------
         source : path, Dataset, GraphBatch or iterable of graphs
             See `iter_batches`.
         output : path
-            ``.npy``: the matrix alone, which ``numpy.load(output, mmap_mode="r")`` maps.
-            ``.npz``: arrays ``vectors``, ``target`` and ``id``. ``.parquet``: columns ``id``,
-            ``vector`` and ``target``. ``.jsonl``: objects of these. ``.csv``: ``id``, a column
-            per feature and ``target``. ``-``: CSV on standard output. Ids and targets are
+            ``.npy``: the matrix alone, which ``numpy.load(output, mmap_mode="r")`` can map into
+            memory. ``.npz``: arrays ``vectors``, ``target`` and ``id``. ``.parquet``: columns
+            ``id``, ``vector`` and ``target``. ``.jsonl``: objects of these. ``.csv``: ``id``, a
+            column per feature and ``target``. ``-``: CSV on standard output. Ids and targets are
             there if the source has them.
         batch_size : int, optional
             Graphs in memory, and rows committed, at a time; by default 10,000, or fewer if
@@ -124,7 +124,7 @@ class FilesMixin:
         Raises
         ------
         FileExistsError
-            The output exists, and is not to be replaced.
+            The output exists, and ``overwrite`` is False.
         ValueError
             Another process is writing the output; or the folder ``output + ".part"`` is damaged,
             belongs to another model or other graphs, or holds files that are not graphmover's.

@@ -110,9 +110,9 @@ def iter_batches(
     Parameters
     ----------
     source : str, path, Dataset, GraphBatch, iterable of graphs or mapping of ids to graphs
-        A file or folder in any supported format, a pattern such as ``"runs/*.g6"``, whose
-        files are read in the natural order of their names, what `load_dataset` takes (the
-        name, folder or zip of a TU data set), or graphs that `as_graph_batch` takes.
+        A file or folder in any supported format, a glob pattern such as ``"runs/*.g6"``, whose
+        files are read in the natural order of their names, what `load_dataset` takes (the name,
+        folder or zip of a TU data set), or graphs that `as_graph_batch` takes.
     batch_size : int
         The largest number of graphs in a batch.
     target_column : str, optional
@@ -126,19 +126,18 @@ def iter_batches(
     errors : {"raise", "skip", "empty"}
         What to do about a graph that cannot be read: raise an error that names it, leave it
         out, or put a graph without nodes in its place, so that rows line up with those of the
-        source. With the last two, a target that is missing is NaN, or None among texts. TU
-        data sets and CSV tables of nodes and edges are read as a whole: their errors are
-        raised in any case.
+        source. With the last two, a missing target is NaN, or None among strings. TU data sets and
+        CSV tables of nodes and edges are read as a whole: their errors are raised in any case.
     skipped : list, or another object with ``append``, optional
-        Takes a ``(position, id, reason)`` for each such graph. Without it, there is a warning
-        at the end, with their number.
+        Gets a ``(position, id, reason)`` for each such graph. Without it, a warning at the end
+        tells their number.
     max_bytes : int, optional
-        The most memory that reading a file may take by estimate. By default 1 GB, or 1000
-        times the size of the file if that is more: a small file that declares more raises a
+        The maximum memory, in bytes, that reading a file is estimated to take. By default 1 GB, or
+        1000 times the size of the file if that is more: a small file that declares more raises a
         ValueError.
     max_smiles : int, optional
-        The most characters that a SMILES may have, by default 50,000: the time that RDKit
-        takes grows with the square of the length.
+        The maximum number of characters in a SMILES, by default 50,000: the time that RDKit takes
+        grows with the square of the length.
     keep_direction : bool
         Keep the direction of edges as their labels, by the rules of `GraphBatch.from_edges`:
         of directed graphs, and from ``source`` to ``target`` in tables and lists of edges.

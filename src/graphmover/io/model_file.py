@@ -146,8 +146,8 @@ def model_differences(
         and saved[name] != before.parameters[name]
     ]
     return found or [
-        "the model is another one with the same parameters, fitted to other graphs or with other "
-        "random graphs"
+        "the model is a different one with the same parameters, fitted to other graphs or with "
+        "other random graphs"
     ]
 
 

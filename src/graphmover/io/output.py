@@ -76,8 +76,8 @@ def _id_array(ids: Ids, output: Path) -> NDArray[Any] | None:
     texts = ["" if value is None else str(value) for value in values]
     if _takes_too_much(texts):
         warnings.warn(
-            f"{output}: an .npz file holds all ids as long as the longest, of "
-            f"{max(map(len, texts))} characters: they are left out. Write .csv or .parquet.",
+            f"{output}: ids are left out, since an .npz file pads all of them to the longest, of "
+            f"{max(map(len, texts))} characters. Write .csv or .parquet to keep them.",
             UserWarning,
             stacklevel=2,
         )
@@ -96,7 +96,7 @@ def _fixed_width(target: NDArray[Any], output: Path) -> NDArray[np.str_]:
     if _takes_too_much(texts):
         longest = max(map(len, texts))
         raise ValueError(
-            f"{output}: an .npz file holds all targets as long as the longest, and {len(texts)} of "
+            f"{output}: an .npz file pads all targets to the longest, and {len(texts)} of "
             f"{longest} characters would take {4 * longest * len(texts) / 1e9:.1f} GB: write .csv "
             f"or .parquet"
         )

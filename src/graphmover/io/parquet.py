@@ -304,7 +304,7 @@ def _target(column: Any, *, allow_missing: bool) -> NDArray[Any]:
         nulls = column.is_null().to_numpy()
         raise ValueError(
             f'graph {int(np.argmax(nulls))}: the target is null; with errors="skip" a missing '
-            f"one is NaN, or None among texts"
+            f"one is NaN, or None among strings"
         )
     if pa.types.is_nested(column.type) and not pa.types.is_struct(column.type):
         rows = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)

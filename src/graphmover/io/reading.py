@@ -64,7 +64,7 @@ class BadGraphs:
     errors : {"raise", "skip", "empty"}
         Raise the error, leave the graph out, or keep a graph without nodes in its place.
     skipped : list, or another object with ``append``, optional
-        Takes a `Skipped` for each. Without it, `warn` tells how many there were.
+        Gets a `Skipped` for each. Without it, `warn` tells how many there were.
     """
 
     def __init__(self, errors: str = "raise", skipped: Sink | None = None) -> None:

@@ -22,8 +22,7 @@ _SHADE = "#1b66a5"
 _MOST_CHARACTERS = 24
 _FEWER_CHARACTERS = 16
 
-#: Names on the lower axis of a confusion matrix stand side by side on a phone up to so many
-#: characters.
+#: Names of up to this many characters stand side by side below a confusion matrix on a phone.
 _SIDE_BY_SIDE = 40
 
 #: Cells of a confusion matrix with a larger share are dark enough for white text.

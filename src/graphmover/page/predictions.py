@@ -93,7 +93,7 @@ def _in_words(target: Target, predicted: NDArray[Any], of_folds: Floats) -> dict
         return {
             "Accuracy": f"{(predicted == target.values).mean():.1%} ({spread})",
             "Mean accuracy of the classes": f"{np.mean(hits):.1%}",
-            "Always the most common class": f"{common:.1%}",
+            "Always predicting the most common class": f"{common:.1%}",
         }
     errors = predicted - target.values
     spread_of_target = float(((target.values - target.values.mean()) ** 2).mean())
@@ -104,7 +104,7 @@ def _in_words(target: Target, predicted: NDArray[Any], of_folds: Floats) -> dict
         "Mean absolute error": f"{_rounded(np.abs(errors).mean())} ({spread})",
         "Root mean square error": _rounded(math.sqrt((errors**2).mean())),
         "R squared": "undefined" if math.isnan(explained) else f"{explained:.3f}",
-        "Mean absolute error of always the median": _rounded(alone),
+        "Mean absolute error of always predicting the median": _rounded(alone),
     }
 
 

@@ -51,9 +51,9 @@ def report(
     verbose: bool = False,
     **reading: Any,
 ) -> Made:
-    """Write one HTML file that shows a collection of graphs; it opens without a network.
+    """Write a self-contained HTML page that shows a collection of graphs; it works offline.
 
-    It tells what the data holds, maps all graphs with their drawings, nearest graphs and
+    The page tells what the data holds, maps all graphs with their drawings, nearest graphs and
     alignments, predicts the target by cross-validation, shows the random graphs that matter, and
     says how it was made (docs/report.md).
 
@@ -66,25 +66,25 @@ def report(
     y : array-like, optional
         A target for each graph, in place of the source's own.
     task : {"auto", "classification", "regression"}
-        What the target is. "auto": values if it has numbers that are not integral, else classes.
+        What the target is. "auto": values if any of its numbers is not an integer, else classes.
     title : str, optional
-        The source's name unless given.
+        The heading of the page; by default the name of the source.
     n_components : int
-        Random graphs of each view of the `GraphVectorizer` behind the page.
+        Number of random graphs in each view of the `GraphVectorizer` behind the page.
     n_neighbors : int
-        How many of the nearest graphs are shown, by exact distance (`NearestGraphs`).
+        How many nearest graphs to show, by exact distance (`NearestGraphs`).
     n_folds : int
-        Folds of the cross-validation; 0: no predictions.
+        Number of folds of the cross-validation; 0 for no predictions.
     map : {"auto", "tsne", "pca"}
         "auto": t-SNE for up to 5,000 graphs, principal components for more.
     max_graphs : int
-        If there are more, a random sample of so many is shown, and the page says so.
+        If there are more graphs, a random sample of this size is shown, and the page says so.
     overwrite : bool
-        Replace a page that exists.
+        Overwrite an existing page.
     device, n_jobs
         As in `GraphVectorizer`.
     random_state : int
-        Seed of everything that is drawn.
+        Seed of everything that is random.
     verbose : bool
         Show a progress bar on standard error.
     **reading

@@ -1,7 +1,6 @@
 """Other methods for collections of graphs, as scikit-learn estimators: docs/rivals.md.
 
-The names below are loaded when they are first used, and libraries that only some methods need when
-those are.
+The names below are imported lazily, on first use, and so are libraries that only some methods need.
 """
 
 from importlib import import_module

@@ -44,7 +44,7 @@ _RATES = {"learning_rate": (0.01, 0.001)}
 
 @dataclass(frozen=True)
 class Rival:
-    """A method, and what is to be known of it before it runs.
+    """A method, and what must be known about it before it runs.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Rival:
         A kernel goes into a kernel machine, features into a linear one; a model predicts by
         itself; "method" is a name or object that `evaluate` takes.
     grid : mapping
-        What inner folds choose from, beside the strength of the machine.
+        What is chosen on inner folds, beside the strength of the machine.
     needs : tuple of str
         What graphs must carry.
     library : tuple of str
@@ -146,7 +146,7 @@ def _vectorizer(*, regression: bool = False) -> Any:
 
 
 def _network(name: str) -> Callable[..., Any]:
-    """Return a function that builds a network whose learning rate an inner holdout chooses."""
+    """Return a function that builds a network whose learning rate is chosen on a holdout."""
 
     def build() -> Any:
         from sklearn.model_selection import GridSearchCV

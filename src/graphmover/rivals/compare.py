@@ -30,7 +30,7 @@ USUAL = (*QUICK, "SP", "SP+labels", "V-OA", "WWL", "WWL+attributes", "NetLSD", "
 #: Beyond these, methods that compare all pairs of graphs or of nodes are left out.
 _MOST_GRAPHS, _MOST_NODE_PAIRS = 3000, 10**8
 
-#: One fold of a method may take so long.
+#: One fold of a method may take this long, and this much memory.
 SECONDS, MEGABYTES = 600.0, 16_000.0
 
 
@@ -63,8 +63,8 @@ def chosen_methods(
 ) -> tuple[list[Rival], dict[str, str]]:
     """Return the methods to compare, and why others are left out.
 
-    Methods that were named are left out only if they cannot run; of the usual ones those that
-    would take long are, too.
+    Methods that were named are left out only if they cannot run; of the usual ones, also those that
+    would take long.
     """
     wanted = known_rivals(names or (QUICK if quick else USUAL))
     left_out = {}
@@ -253,7 +253,7 @@ def draw(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     ----------
     comparison : Comparison
     path : path
-        Its ending says the format: .png, .svg, .pdf.
+        Its extension selects the format: .png, .svg or .pdf.
     """
     percent = 100 if comparison.metric == "accuracy" else 1
     points = [

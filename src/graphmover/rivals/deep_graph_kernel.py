@@ -30,7 +30,7 @@ class DeepGraphKernel(GraphTransformer):
     epochs : int
         Passes over the training graphs.
     random_state : int or None
-        The seed; None takes 0.
+        The seed; None means 0.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class MorganFingerprint(GraphFeatures):
     n_bits : int
         The length of the vector.
     counts : bool
-        Count substructures; False says only which there are.
+        Whether to count substructures; False only records which are present.
 
     Examples
     --------

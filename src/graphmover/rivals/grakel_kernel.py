@@ -28,11 +28,11 @@ class GrakelKernel(KernelTransformer):
         Random walks, graphlets, shortest paths, Weisfeiler-Lehman subtrees, shortest paths and
         optimal assignment, pyramid match, Lovasz theta (which needs cvxopt).
     use_node_labels : bool
-        False ignores labels. Graphs without labels need no False.
+        False ignores labels. It need not be set for graphs without labels.
     iterations : int
         Weisfeiler-Lehman refinements, h.
     decay : float
-        The weight of a further step in RW. The sum over all walks exists if it is below the
+        The weight of each further step in RW. The sum over all walks converges if it is below the
         reciprocal of the product of the two largest eigenvalues of any two graphs.
     graphlet_nodes, n_samples : int
         Nodes of a graphlet in GL, and how many are drawn from each graph; 0 counts all of them. In
@@ -40,7 +40,7 @@ class GrakelKernel(KernelTransformer):
     levels, n_dimensions : int
         Levels of the histograms and dimensions of the node embedding in PM.
     random_state : int or None
-        Seed of what GL and Lo-theta draw.
+        Seed of the random draws of GL and Lo-theta.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class GrakelKernel(KernelTransformer):
     def _labels(self, batch: GraphBatch) -> NDArray[np.int64] | None:
         if self.uses_node_labels_:
             if batch.node_labels is None:
-                raise ValueError("not all graphs have node labels, but those of fit have them")
+                raise ValueError("not all graphs have node labels, but those in fit had them")
             return label_codes(batch.node_labels)
         return np.zeros(batch.n_nodes, np.int64) if self.name in _REFINE else None
 

@@ -29,14 +29,14 @@ class Graph2Vec(GraphTransformer):
     epochs : int
         Passes over the training graphs, and over a graph whose vector is inferred.
     learning_rate : float
-        The rate that training starts with.
+        The initial learning rate.
     min_count : int
         Words that occur less often in the training graphs are ignored.
     sample : float
-        Words that are a larger share of all words are thinned out at random; 0 keeps all. Few
-        labels are many of the words here, so that thinning out can leave little.
+        Words that make up more than this share of all words are randomly downsampled; 0 keeps all
+        of them. Here a few labels make up many of the words, so downsampling can leave little.
     random_state : int or None
-        The seed; None takes 0.
+        The seed; None means 0.
 
     Examples
     --------

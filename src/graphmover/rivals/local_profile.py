@@ -24,7 +24,7 @@ class LocalTopologicalProfile(GraphTransformer):
 
     Of nodes: the degree, and the minimum, maximum, mean and standard deviation of the neighbours'
     degrees. Of edges: edge betweenness, Jaccard index, local degree score (Lindner et al. 2015).
-    Labels do not enter; attach `VertexHistogram` if they should. Meant for a random forest.
+    Labels are not used; add `VertexHistogram` if they should be. Meant for a random forest.
 
     Parameters
     ----------

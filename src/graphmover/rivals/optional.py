@@ -1,4 +1,4 @@
-"""Libraries that only some rivals need, imported when they are used."""
+"""Libraries that only some rivals need, imported on first use."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class ShortestPaths(GraphCounts):
     Parameters
     ----------
     use_node_labels : bool
-        False: pairs are counted by their distance alone. Graphs without labels need no False.
+        False counts pairs by their distance alone. It need not be set for graphs without labels.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class WassersteinWL(GraphKernel):
     Notes
     -----
     Columns of attributes have mean 0 and standard deviation 1 over the nodes of the graphs given
-    to `fit` or `kernel`. Labels do not enter beside them, as in the paper. Depths of attributes are
+    to `fit` or `kernel`. Labels are then not used, as in the paper. Depths of attributes are
     divided by ``sqrt(iterations + 1)``, which ``strength`` makes up for.
 
     Examples

@@ -83,7 +83,7 @@ class WLOptimalAssignment(_WLCounts):
 class VertexHistogram(GraphCounts):
     """How often each node label occurs, or each degree where graphs have no labels.
 
-    Sugiyama and Borgwardt (2015). It sees no structure: what a method must beat.
+    Sugiyama and Borgwardt (2015). It sees no structure: a baseline that every method should beat.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def default_embedding(batch: GraphBatch, n_components: int) -> RandomGraphEmbedd
 
 
 def require_metric(embedding: Any) -> RandomGraphEmbedding:
-    """Return an embedding whose distances are a metric; raise an error if it is none."""
+    """Return an embedding whose distances are a metric; raise an error if they are not."""
     if not isinstance(embedding, RandomGraphEmbedding):
         raise TypeError(
             f"embedding must be a RandomGraphEmbedding, a FrozenEstimator of one, or None, got "

@@ -19,7 +19,7 @@ _SAVED = ("n_neighbors", "radius", "exact", "device", "n_jobs", "verbose")
 
 
 class SavedIndex:
-    """Gives `NearestGraphs` the methods `save` and `load`."""
+    """Mixin that gives `NearestGraphs` the methods `save` and `load`."""
 
     exact: bool
     index: Any
@@ -37,12 +37,12 @@ class SavedIndex:
 
         The file is replaced atomically. It holds the embedded nodes of the graphs, not the graphs,
         and with ``exact=False`` their vectors too. A random_state is not saved: it is no longer
-        needed. With an ``index`` of your own, or a ``node_embedding`` that is a callable, there is
-        something that cannot be written without pickle: pickle the estimator.
+        needed. A custom ``index``, or a ``node_embedding`` that is a callable, cannot be written
+        without pickle: pickle the estimator instead.
         """
         check_is_fitted(self)
         if self.index is not None:
-            raise ValueError("an index of your own (index=...) cannot be saved: pickle it")
+            raise ValueError("a custom index (index=...) cannot be saved: pickle the estimator")
         write_index(path, self._stored())
 
     def _stored(self, batch: Dataset | None = None) -> StoredIndex:

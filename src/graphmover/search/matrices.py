@@ -1,4 +1,4 @@
-"""Neighbours as sparse matrices, for estimators of scikit-learn with precomputed distances."""
+"""Neighbours as sparse matrices, for scikit-learn estimators that take precomputed distances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Mode = Literal["connectivity", "distance"]
 
 
 class NeighborMatrices(TransformerMixin):
-    """Gives an estimator `kneighbors_graph`, `radius_neighbors_graph` and `transform`."""
+    """Mixin with `kneighbors_graph`, `radius_neighbors_graph` and `transform`."""
 
     n_neighbors: int
     n_samples_fit_: int

@@ -36,7 +36,7 @@ class Dask:
     client : dask.distributed.Client, optional
         By default the current one.
     resources : dict, optional
-        What a unit takes of a worker, such as ``{"GPU": 1}``.
+        What a unit takes of the resources of a worker, such as ``{"GPU": 1}``.
     """
 
     def __init__(self, client: Any = None, resources: dict[str, float] | None = None) -> None:
@@ -53,9 +53,7 @@ class Dask:
                     "pass client=client"
                 ) from None
         if not isinstance(client, Client) or client.asynchronous:
-            raise TypeError(
-                f"client must be a dask.distributed.Client that is not asynchronous, got {client!r}"
-            )
+            raise TypeError(f"client must be a synchronous dask.distributed.Client, got {client!r}")
         self._client, self._resources = client, resources
 
     def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
@@ -110,7 +108,7 @@ class Dask:
                 self._client.cancel(list(of_future), force=True)
 
     def _tell_if_workers_are_lacking(self) -> None:
-        """Say what the scheduler waits for without a word."""
+        """Log what the scheduler silently waits for."""
         try:
             found = self._client.scheduler_info(n_workers=-1)["workers"].values()
         except TypeError:  # before distributed 2025.4, which tells of all workers
@@ -139,7 +137,7 @@ class Dask:
         if future.status != "error":
             raise ConnectionError(
                 f"the connection to the Dask scheduler {self._client.scheduler.address} is lost: "
-                f"what is done is kept, and the same call resumes"
+                f"finished units are kept, and the same call resumes"
             )
         error = future.exception()
         if isinstance(error, KilledWorker):

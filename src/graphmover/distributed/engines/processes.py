@@ -27,9 +27,9 @@ from graphmover.distributed.running import Done
 #: Windows waits for no more than 63 pipes at once.
 _MOST_WORKERS = 60 if sys.platform == "win32" else sys.maxsize
 
-_GUARD = 'put the call under `if __name__ == "__main__":`, for workers import the program'
+_GUARD = 'put the call under `if __name__ == "__main__":`, since workers import the program'
 
-#: Workers are given so long to end by themselves, in seconds.
+#: How long workers may take to end by themselves, in seconds.
 _PATIENCE = 5.0
 
 
@@ -46,7 +46,7 @@ class Processes:
         if workers is not None:
             require_integer("workers", workers, least=1)
         if getattr(multiprocessing.current_process(), "_inheriting", False):  # is it a worker?
-            raise RuntimeError(f"a worker starts workers: {_GUARD}")
+            raise RuntimeError(f"a worker tried to start workers of its own: {_GUARD}")
         self._n_workers = min(workers or cpu_count(), _MOST_WORKERS)
 
     def run(self, task: Runs, work: Sequence[Work]) -> Iterator[Done]:
@@ -108,7 +108,7 @@ class _Worker:
             self.results.send(work)
 
     def has_just_started(self) -> bool:
-        """Hear the first sign of life; raise an error if the program cannot be imported."""
+        """Wait for the first sign of life; raise an error if the program cannot be imported."""
         if self._has_started:
             return False
         try:
@@ -117,7 +117,7 @@ class _Worker:
             self._process.join(_PATIENCE)
             if self._process.exitcode == 1:  # as Python ends after an error
                 raise RuntimeError(
-                    f"a worker could not start, for the reason that it gave above. If the program "
+                    f"a worker could not start, for the reason shown above. If the program "
                     f'has no guard, {_GUARD}; or pass engine="serial"'
                 ) from None
             return False

@@ -11,7 +11,7 @@ from graphmover.distributed.unit import SourceFile, Unit
 #: A unit and the file that it is a part of.
 Work = tuple[Unit, SourceFile]
 
-#: A unit may lose its worker so often before it counts as the cause.
+#: A unit that has lost its worker this many times counts as the cause.
 MOST_LOSSES = 5
 
 

@@ -22,10 +22,10 @@ class Ray:
     Parameters
     ----------
     workers : int, optional
-        Actors; by default as many as the cluster has cores, or room for ``num_gpus`` each. Those
-        for which there is no room yet wait for it, as on a cluster that grows.
+        Number of actors; by default as many as the cluster has cores, or room for ``num_gpus``
+        each. Actors for which there is no room yet wait for it, as on a cluster that is scaling up.
     num_gpus : float
-        What an actor takes.
+        Number of GPUs that an actor takes.
     """
 
     def __init__(self, workers: int | None = None, num_gpus: float = 0) -> None:
@@ -86,7 +86,7 @@ class Ray:
                     ray.kill(actor)
 
     def _tell_if_nodes_are_lacking(self) -> None:
-        """Say what actors wait for without a word."""
+        """Log what actors silently wait for."""
         import ray
 
         needed = {"CPU": 1, "GPU": self._num_gpus}
@@ -127,7 +127,7 @@ def _connected() -> Iterator[None]:
         if isinstance(error, RayTaskError):  # Ray makes errors of units that are both
             raise
         raise ConnectionError(
-            "the connection to the Ray cluster is lost: what is done is kept, and the same call "
+            "the connection to the Ray cluster is lost: finished units are kept, and the same call "
             "resumes"
         ) from error
 

@@ -37,7 +37,7 @@ def as_method(method: Any, graphs: GraphBatch, *, regression: bool = False) -> E
         Whether it is to predict values, not classes.
     """
     if isinstance(method, type):
-        raise TypeError(f"a method is the class {method.__name__}, expected an object of it")
+        raise TypeError(f"a method is the class {method.__name__}, expected an instance of it")
     if isinstance(method, EvaluationMethod):
         return method
     baselines = REGRESSION_BASELINES if regression else BASELINES

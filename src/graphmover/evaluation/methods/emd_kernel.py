@@ -31,7 +31,7 @@ class EMDKernel(FoldByFold):
     n_dimensions : sequence of int
         The values that cross-validation chooses from.
     positive_part : bool
-        Clip the spectrum of the training graphs' kernel: its negative part is left out.
+        Clip the spectrum of the training graphs' kernel, leaving out its negative part.
 
     Examples
     --------

@@ -65,7 +65,7 @@ class SklearnEstimator(FoldByFold):
         _require_estimator(name, estimator, regression=regression)
         self._predicts = hasattr(estimator, "predict")
         if self.grid and self._predicts:
-            raise ValueError(f"{name!r} predicts by itself: give it a GridSearchCV, not a grid")
+            raise ValueError(f"{name!r} predicts by itself: pass a GridSearchCV, not a grid")
         require_parameters(name, estimator, self.grid)
 
     @property

@@ -20,8 +20,8 @@ class FoldByFold(ABC):
 
     A subclass needs a ``name`` and `scorer`. One with parameters also needs a `fingerprint`, and
     one that chooses hyperparameters the constants that `tuned_over` returns. One that ignores
-    labels and attributes of edges says ``uses_edge_data = False``: a checkpoint then remains when
-    they change.
+    labels and attributes of edges sets ``uses_edge_data = False``: a checkpoint then remains valid
+    when they change.
 
     Examples
     --------

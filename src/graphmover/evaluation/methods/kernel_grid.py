@@ -21,16 +21,16 @@ from graphmover.evaluation.threads import progress_bar
 class KernelGrid(FoldByFold):
     """A kernel SVM, or kernel ridge regression, whose kernel and C are chosen on inner folds.
 
-    Matrices between all graphs are computed once and serve all folds: their entries must depend
-    on their two graphs alone, or on nothing that the classes tell.
+    Matrices between all graphs are computed once and serve all folds: each entry may depend only on
+    its two graphs, or at least not on any class.
 
     Parameters
     ----------
     name : str
         The method's name in the results.
     kernel : estimator
-        With a method ``kernel(graphs)`` that returns the matrix between all graphs, such as those
-        of `graphmover.rivals`.
+        An estimator with a method ``kernel(graphs)`` that returns the matrix between all graphs,
+        such as those of `graphmover.rivals`.
     grid : mapping, optional
         Lists of values of its parameters; all combinations are compared.
     normalise : bool

@@ -12,7 +12,7 @@ _HOPS = 3
 
 
 class DCNNClassifier(NeuralClassifier):
-    """The mean over nodes of features diffused by 0 to 3 steps, a weight for each, and a layer.
+    """Features diffused over 0 to 3 steps, averaged over the nodes, weighted, and a dense layer.
 
     ``hidden`` is the size of the dense layer; the other parameters are those of all networks:
     `NeuralClassifier`.

@@ -14,9 +14,9 @@ _LAYERS, _HEADS = 3, 4
 class GATClassifier(NeuralClassifier):
     """Three layers of attention with four heads; labels and attributes of edges enter it.
 
-    Attention weighs neighbours by them, and nodes start with the mean over their edges beside
-    their own features: a weight alone says nothing where all neighbours are alike. The
-    parameters are those of all networks: `NeuralClassifier`.
+    Attention weighs neighbours by them, and nodes start with the mean of these over their edges,
+    beside their own features: attention weights alone carry no information where all neighbours are
+    alike. The parameters are those of all networks: `NeuralClassifier`.
 
     Examples
     --------

@@ -12,7 +12,7 @@ _LAYERS = 4
 
 
 class GINClassifier(NeuralClassifier):
-    """GIN: four layers of sums over neighbours with perceptrons, sums of all depths read out.
+    """GIN: four layers of sums over neighbours and perceptrons, with a sum readout of each depth.
 
     The parameters are those of all networks: `NeuralClassifier`.
 

@@ -1,4 +1,4 @@
-"""Training with early stopping on a part of the training set."""
+"""Training with early stopping, on a held-out part of the training set."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from graphmover.rivals.optional import optional
 class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
     """A network trained by Adam on the cross-entropy.
 
-    A tenth of the training set, stratified, is held out. Training ends when its loss has not
-    improved for ``patience`` epochs, and the weights of its best epoch stay. The test set is not
-    seen.
+    A stratified tenth of the training set is held out. Training stops when the loss on it has not
+    improved for ``patience`` epochs, and the weights of its best epoch are kept. The test set is
+    never seen.
 
     A subclass needs ``_network(n_classes)``, which returns a PyTorch module. Its ``forward`` takes
     some graphs as one, with the fields ``x`` (nodes, ``self.inputs_.n_node_features``),
@@ -40,11 +40,11 @@ class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
         Units of hidden layers.
     learning_rate : float
     batch_size : int
-        Graphs in a step.
+        Number of graphs in a step.
     epochs, patience : int
-        The most epochs, and how many to wait for an improvement.
+        The maximum number of epochs, and how many to wait for an improvement.
     random_state : int or None
-        Seed of weights, shuffles and the held-out part; PyTorch's own state stays as it is.
+        Seed of weights, shuffles and the held-out part; PyTorch's global state is left unchanged.
     """
 
     def __init__(
