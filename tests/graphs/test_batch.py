@@ -16,7 +16,7 @@ import graphmover as gm
 
 def assert_same_graph(a, b):
     assert (a.n_nodes, a.id) == (b.n_nodes, b.id)
-    for name in set(gm.Graph.__slots__) - {"n_nodes", "id"}:
+    for name in set(gm.Graph.__slots__) - {"n_nodes", "id", "_behind"}:
         left, right = getattr(a, name), getattr(b, name)
         assert (left is None) == (right is None), name
         if left is not None:
@@ -370,6 +370,30 @@ def test_edge_values_go_along_when_graphs_are_chosen_and_joined(seed, sizes):
         assert entries(batch[key]) == [expected[i] for i in chosen]
     if batch.n_edges:
         assert_same(gm.GraphBatch.concatenate([batch[:start], batch[start:]]), batch)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.lists(st.integers(2, 6), min_size=1, max_size=6))
+def test_edge_values_of_both_directions_stay_with_single_graphs(seed, sizes):
+    batch = two_way_batch(np.random.default_rng(seed), sizes)
+    graphs = list(batch)
+    if batch.n_edges:
+        assert_same(gm.as_graph_batch(graphs), batch)
+        assert_same(gm.as_graph_batch(pickle.loads(pickle.dumps(graphs))), batch)
+        pytest.importorskip("networkx")
+        assert_same(gm.as_graph_batch([graph.to_networkx() for graph in graphs]), batch)
+
+
+def test_directions_stay_with_single_graphs():
+    nx = pytest.importorskip("networkx")
+    digraphs = [nx.DiGraph([(0, 1), (2, 1), (1, 3)]), nx.DiGraph([(1, 0), (0, 1), (1, 2)])]
+    batch = gm.as_graph_batch(digraphs, keep_direction=True)
+    assert_same(gm.as_graph_batch(list(batch)), batch)
+    embedding = gm.RandomGraphEmbedding(
+        4, node_embedding=None, wl_iterations=2, wl_depths="all", use_edge_labels=True
+    )
+    rows = embedding.fit_transform(batch)
+    assert (embedding.transform(list(batch)) == rows).all()
 
 
 @settings(max_examples=40, deadline=None)

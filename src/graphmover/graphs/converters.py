@@ -49,15 +49,16 @@ _SECOND = itemgetter(1)
 
 
 def _from_graphmover(graph: Graph, names: Names, _: Flat) -> Part:
+    arcs, (weights, labels, attributes) = graph._arcs()
     return Part(
         graph.n_nodes,
-        graph.edges[:, 0],
-        graph.edges[:, 1],
-        None if names.edge_weight is None else graph.edge_weights,
+        arcs[:, 0],
+        arcs[:, 1],
+        None if names.edge_weight is None else weights,
         None if names.node_label is None else graph.node_labels,
         None if names.node_attributes is None else graph.node_attributes,
-        None if names.edge_label is None else graph.edge_labels,
-        None if names.edge_attributes is None else graph.edge_attributes,
+        None if names.edge_label is None else labels,
+        None if names.edge_attributes is None else attributes,
         id=None if names.graph_id is None else graph.id,
     )
 

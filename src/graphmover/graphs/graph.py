@@ -26,7 +26,8 @@ class Graph:
     n_nodes : int
         Number of nodes; they are numbered from 0.
     edges : array-like of shape (m, 2)
-        Pairs of node numbers; an edge may be given in either direction or in both.
+        Pairs of node numbers; an edge may be given in either direction or in both, with a label
+        and attributes for each.
     node_labels : sequence of n_nodes hashables, optional
         Integers, strings, tuples, ... Labels that are equal in Python are the same label.
     node_attributes : array-like of shape (n_nodes, k), optional
@@ -47,8 +48,8 @@ class Graph:
         None when all are 1.
     edge_labels : ndarray of shape (n_edges,) or None
     edge_attributes : ndarray of shape (n_edges, k) or None
-        Parallel to ``edges``. If the values of u -> v and v -> u differ, those of u -> v with
-        u < v; a `GraphBatch` holds both.
+        Parallel to ``edges``. If the values of u -> v and v -> u differ, these are those of u -> v
+        with u < v; `as_graph_batch` and `to_networkx` give both.
 
     Examples
     --------
@@ -59,6 +60,7 @@ class Graph:
     """
 
     __slots__ = (
+        "_behind",
         "edge_attributes",
         "edge_labels",
         "edge_weights",
@@ -77,6 +79,8 @@ class Graph:
     edge_labels: NDArray[Any] | None
     edge_attributes: NDArray[np.float64] | None
     id: str | int | None
+    #: Labels and attributes of v -> u, parallel to edges; None if they are those of u -> v.
+    _behind: tuple[NDArray[Any] | None, NDArray[np.float64] | None] | None
 
     def __init__(
         self,
@@ -126,8 +130,8 @@ class Graph:
         def of_nodes(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else values[first:last]
 
-        def of_edges(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[rows][once]
+        def of_edges(values: NDArray[Any] | None, entries: Any = once) -> NDArray[Any] | None:
+            return None if values is None else values[rows][entries]
 
         weights = of_edges(arrays.edge_weights)
         self.n_nodes = last - first
@@ -137,12 +141,32 @@ class Graph:
         self.node_attributes = of_nodes(arrays.node_attributes)
         self.edge_labels = of_edges(arrays.edge_labels)
         self.edge_attributes = of_edges(arrays.edge_attributes)
+        self._behind = None
+        ahead = (self.edge_labels, self.edge_attributes)
+        if any(values is not None for values in ahead):
+            back = np.argsort(targets, kind="stable")[once]  # see reverse_entries
+            behind = of_edges(arrays.edge_labels, back), of_edges(arrays.edge_attributes, back)
+            pairs = zip(ahead, behind, strict=True)
+            if not all(a is None or b is None or np.array_equal(a, b) for a, b in pairs):
+                self._behind = behind
         self.id = None if arrays.ids is None else arrays.ids[index : index + 1].tolist()[0]
 
     @property
     def n_edges(self) -> int:
         """Number of undirected edges."""
         return len(self.edges)
+
+    def _arcs(self) -> tuple[NDArray[np.int64], list[NDArray[Any] | None]]:
+        """Return edges and what they carry, in both directions if labels or attributes differ."""
+        ahead = self.edge_weights, self.edge_labels, self.edge_attributes
+        if self._behind is None:
+            return self.edges, list(ahead)
+        behind = self.edge_weights, *self._behind
+        both = [
+            None if values is None else np.concatenate([values, others])
+            for values, others in zip(ahead, behind, strict=True)
+        ]
+        return np.concatenate([self.edges, self.edges[:, ::-1]]), both
 
     def to_scipy(self) -> Any:
         """Return the adjacency matrix as a ``scipy.sparse.csr_array`` of floats."""
@@ -157,6 +181,7 @@ class Graph:
     def to_networkx(self) -> Any:
         """Return a ``networkx.Graph`` that `as_graph_batch` reads back unchanged.
 
+        It is a ``networkx.DiGraph`` if the labels or attributes of edges depend on the direction.
         Labels and attributes of nodes and edges are stored under ``"label"`` and
         ``"attributes"``, weights under ``"weight"``, the id under the graph's ``"id"``.
         """
@@ -166,9 +191,11 @@ class Graph:
             raise ImportError(
                 "to_networkx needs networkx: pip install 'graphmover[networkx]'"
             ) from None
-        graph = nx.Graph() if self.id is None else nx.Graph(**{GRAPH_ID: self.id})
+        arcs, (weights, labels, attributes) = self._arcs()
+        kind = nx.Graph if self._behind is None else nx.DiGraph
+        graph = kind() if self.id is None else kind(**{GRAPH_ID: self.id})
         graph.add_nodes_from(range(self.n_nodes))
-        graph.add_edges_from(self.edges.tolist())
+        graph.add_edges_from(arcs.tolist())
         for name, of_nodes in (
             (NODE_LABEL, _listed(self.node_labels)),
             (NODE_ATTRIBUTES, self.node_attributes),
@@ -176,12 +203,12 @@ class Graph:
             if of_nodes is not None:
                 nx.set_node_attributes(graph, dict(enumerate(of_nodes)), name)
         for name, of_edges in (
-            (EDGE_WEIGHT, _listed(self.edge_weights)),
-            (EDGE_LABEL, _listed(self.edge_labels)),
-            (EDGE_ATTRIBUTES, self.edge_attributes),
+            (EDGE_WEIGHT, _listed(weights)),
+            (EDGE_LABEL, _listed(labels)),
+            (EDGE_ATTRIBUTES, attributes),
         ):
             if of_edges is not None:
-                values = dict(zip(graph.edges, of_edges, strict=True))
+                values = dict(zip(map(tuple, arcs.tolist()), of_edges, strict=True))
                 nx.set_edge_attributes(graph, values, name)
         return graph
 
