@@ -77,8 +77,28 @@ def test_the_index_of_a_series_is_the_ids():
     assert gm.as_graph_batch(pd.Series(graphs, index=["b", "a"])).ids.tolist() == ["b", "a"]
     assert gm.as_graph_batch(pd.Series(graphs, index=[7, 3])).ids.tolist() == [7, 3]
     assert gm.as_graph_batch(pd.Series(graphs)).ids is None
-    assert gm.as_graph_batch(pd.Series(graphs, index=[0.5, 1.5])).ids is None
     assert gm.as_graph_batch(pd.Series(graphs, index=[7, 3]), ids=[1, 2]).ids.tolist() == [1, 2]
+
+
+def test_an_index_is_as_ids_are(tmp_path):
+    graphs = [gm.Graph(2, [(0, 1)]), gm.Graph(1, [])]
+    days = pd.to_datetime(["2020-01-01", None])
+    for index, ids in (
+        (days, ["2020-01-01T00:00:00", None]),
+        (["a", None], ["a", None]),
+        (pd.Index(["a", pd.NA], dtype="string"), ["a", None]),
+        (pd.Index([7, pd.NA], dtype="Int64"), [7, None]),
+    ):
+        series = pd.Series(graphs, index=index)
+        assert gm.as_graph_batch(series).ids.tolist() == ids
+        assert gm.as_graph_batch(graphs, ids=list(index)).ids.tolist() == ids
+        assert gm.read_graphs(series).ids.tolist() == ids
+    for index in ([0.0, 1.0], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), [True, False]):
+        message = r"graph 0: the id is .*, expected a string or .*index of the Series; .*reset_index"
+        for read in (gm.as_graph_batch, gm.read_graphs):
+            with pytest.raises(TypeError, match=message):
+                read(pd.Series(graphs, index=index))
+            assert read(pd.Series(graphs, index=index).reset_index(drop=True)).ids is None
 
 
 def test_one_is_not_several():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import is_integer
+from graphmover._utils.checks import is_integer, is_missing
 from graphmover._utils.messages import warn
 
 Ints = NDArray[np.int64]
@@ -103,6 +103,15 @@ def is_id(value: Any) -> bool:
     return is_integer(value) and -(2**63) <= value < 2**63
 
 
+def as_id(value: Any) -> Any:
+    """Return None for a missing id, a date or time as text, and anything else as it is."""
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64):
+        return str(value)
+    return value.isoformat() if isinstance(value, date) else value
+
+
 def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
     """Return ids as int64 if all are integers, and as Python objects otherwise.
 
@@ -113,7 +122,7 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
         raise TypeError(f"ids must be a list or an array, got {ids!r:.80}")
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
         raise ValueError(f"ids must have one entry per graph, got the shape {ids.shape}")
-    values = [None if _is_missing(value) else _id_of_date(value) for value in ids]
+    values = list(map(as_id, ids))
     if len(values) != n_graphs:
         raise ValueError(f"{len(values)} ids for {n_graphs} graphs, expected one for each")
     for index, value in enumerate(values):
@@ -127,17 +136,6 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
     if any(isinstance(value, str) for value in values):
         values = [None if value is None else str(value) for value in values]
     return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _id_of_date(value: Any) -> Any:
-    """Return a date or time as text, by ISO 8601, and anything else as it is."""
-    if isinstance(value, np.datetime64):
-        return str(value)
-    return value.isoformat() if isinstance(value, date) else value
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN
 
 
 def joined_ids(parts: Sequence[NDArray[Any] | None], counts: Sequence[int]) -> NDArray[Any] | None:
