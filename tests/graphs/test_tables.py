@@ -1,6 +1,7 @@
 """Tables of edges wherever graphs are expected, and ids of all kinds."""
 
 import datetime
+import decimal
 
 import numpy as np
 import pytest
@@ -121,6 +122,22 @@ def test_targets_that_are_missing(tmp_path):
         with pytest.raises(ValueError, match=r'graph 1.*errors="skip".* is NaN, or None among'):
             gm.read_graphs(texts)
         assert gm.read_graphs(texts, errors="skip").target.tolist() == ["a", None]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_targets_return_from_files_as_they_were(tmp_path, ending):
+    pytest.importorskip("networkx" if ending == "jsonl" else "pyarrow")
+    graphs = gm.as_graph_batch([gm.Graph(2, [(0, 1)]), gm.Graph(1, [])])
+    file = tmp_path / f"graphs.{ending}"
+    booleans, integers = np.array([True, False]), np.array([np.int64(3), np.int64(4)], object)
+    for target in (booleans, integers, np.column_stack([booleans, booleans]), [1.5, 2]):
+        gm.write_graphs(graphs, file, target=target, overwrite=True)
+        found = gm.read_graphs(file).target
+        assert found.tolist() == np.asarray(target).tolist()
+        assert found.dtype == np.array(np.asarray(target).tolist()).dtype
+    for target in ([datetime.date(2020, 1, 1)] * 2, [decimal.Decimal(1)] * 2):
+        with pytest.raises(TypeError, match=r"graph 0: the target is .*, expected a number in all"):
+            gm.write_graphs(graphs, file, target=target, overwrite=True)
 
 
 def test_one_csv_file_of_edges(tmp_path):
