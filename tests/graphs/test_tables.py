@@ -95,7 +95,9 @@ def test_an_index_is_as_ids_are(tmp_path):
         assert gm.as_graph_batch(graphs, ids=list(index)).ids.tolist() == ids
         assert gm.read_graphs(series).ids.tolist() == ids
     for index in ([0.0, 1.0], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), [True, False]):
-        message = r"graph 0: the id is .*, expected a string or .*index of the Series; .*reset_index"
+        message = (
+            r"graph 0: the id is .*, expected a string or .*index of the Series; .*reset_index"
+        )
         for read in (gm.as_graph_batch, gm.read_graphs):
             with pytest.raises(TypeError, match=message):
                 read(pd.Series(graphs, index=index))
@@ -157,3 +159,19 @@ def test_one_csv_file_of_edges(tmp_path):
     file.write_text("graph,source,target,weight\n7,a,b,heavy\n")
     with pytest.raises(ValueError, match=r"line 2: weight is 'heavy', expected a number"):
         gm.read_graphs(file)
+    for name, value, expected in (
+        ("weight", "-2", r"line 3: weight is '-2', expected .* not negative: take absolute values"),
+        ("weight", "inf", "line 3: weight is 'inf', expected a finite number"),
+        ("length", "1e999", "line 3: length is '1e999', expected a finite number$"),
+    ):
+        file.write_text(f"graph,source,target,{name}\n7,a,b,1\n7,b,c,{value}\n")
+        with pytest.raises(ValueError, match=expected):
+            gm.read_graphs(file)
+        folder = tmp_path / f"{name}{value}"
+        folder.mkdir()
+        (folder / "nodes.csv").write_text("node,graph\na,7\nb,7\nc,7\n")
+        (folder / "edges.csv").write_text(f"source,target,{name}\na,b,1\nb,c,{value}\n")
+        with pytest.raises(ValueError, match=expected):
+            gm.read_graphs(folder)
+    file.write_text("graph,source,target,length\n7,a,b,-1\n")
+    assert gm.read_graphs(file).graphs.edge_attributes.tolist() == [[-1], [-1]]
