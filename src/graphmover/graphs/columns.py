@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import chain
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,6 +171,10 @@ def attribute_array(attributes: ArrayLike, carriers: Carriers) -> Floats:
             f"{kind}_attributes has rows of different lengths, expected equally many numbers for "
             f"each {kind}"
         ) from None
+    if array.dtype == object and array.ndim and len(array) == carriers.n:
+        array = objects_as_floats(
+            array, lambda place: carriers.name(place // (array.size // len(array)))
+        )
     if array.dtype.kind not in "biuf" and array.size:
         raise TypeError(f"{kind} attributes must be real numbers, got an array of {array.dtype}")
     array = array.astype(np.float64)
@@ -188,6 +193,23 @@ def attribute_array(attributes: ArrayLike, carriers: Carriers) -> Floats:
             f"finite numbers"
         )
     return array
+
+
+def objects_as_floats(array: NDArray[Any], name: Callable[[int], str]) -> NDArray[Any]:
+    """Return Python's numbers, of which some do not fit 64 bits, as floats, others as they are.
+
+    ``name`` says what carries the value at a position of the flat array.
+    """
+    if not all(isinstance(value, Real) for value in array.flat):
+        return array
+    for place, value in enumerate(array.flat):
+        try:
+            float(value)
+        except OverflowError:
+            raise ValueError(
+                f"{name(place)} has an attribute that is too large for a float"
+            ) from None
+    return array.astype(np.float64)
 
 
 def on_all_graphs(parts: Sequence[Any], what: str, graph_indices: Sequence[int]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from graphmover._utils.checks import is_missing
 from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
@@ -302,6 +303,8 @@ def _read(graph: Any, index: int, names: Names, flat: Flat, remedy: str) -> Part
                 f"graph {index}: got None, expected a graph: RDKit returns None for what it cannot "
                 f"read{remedy}"
             )
+        if is_missing(graph):
+            raise TypeError(f"graph {index}: it is missing ({graph!r}), expected a graph{remedy}")
         raise TypeError(f"graph {index}: {_not_accepted(graph, _ACCEPTED)}")
     try:
         return _naming(index, convert, graph, names, flat)

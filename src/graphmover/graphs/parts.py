@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.columns import Carriers, as_id, is_id
+from graphmover.graphs.columns import Carriers, as_id, is_id, objects_as_floats
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
     EDGE_LABEL,
@@ -234,6 +234,8 @@ def _attribute_row(value: Any, carriers: Carriers, at: int, under: str) -> Array
         row = np.atleast_1d(np.array(value))
     except ValueError:
         row = np.empty((0, 0))
+    if row.dtype == object:
+        row = objects_as_floats(row, lambda _: carriers.name(at))
     if row.ndim != 1 or row.dtype.kind not in REAL_KINDS:
         raise TypeError(
             f"{carriers.name(at)} has the attributes {value!r}{under}, expected a number or a "
