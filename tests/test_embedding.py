@@ -96,6 +96,30 @@ def test_labels_never_seen_differ_from_every_label(graphs, tmp_path):
         refined.transform([strange] * 10)
 
 
+def test_labels_in_common_are_not_said_to_be_unknown():
+    """Distances to all random graphs may be equal for other reasons."""
+
+    def pair(labels):
+        return gm.Graph(2, [(0, 1)], node_labels=labels)
+
+    whole = {"node_embedding": None, "max_random_nodes": None, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for parameters in (whole | {"wl_iterations": 2, "wl_depths": "all"}, whole):
+            alike = gm.RandomGraphEmbedding(4, **parameters).fit([pair("CO")] * 5)
+            assert (alike.transform([pair("CO")]) == 0.5).all()  # this is every random graph
+            assert len(set(alike.distances([pair("CN")]).ravel())) == 1
+        refined = gm.RandomGraphEmbedding(4, wl_iterations=1, **whole).fit([pair("CO")] * 5)
+        refined.transform([pair("CO")] * 10)
+    with pytest.warns(UserWarning, match="look the same"):
+        vectorizer = gm.GraphVectorizer(4, random_state=0).fit([pair("CO")] * 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vectorizer.transform([pair("CO")] * 10)
+    with pytest.warns(UserWarning, match="2 of 3 graphs have no node label in common"):
+        alike.transform([pair("CN"), pair("NN"), pair("SN")])
+
+
 def test_weisfeiler_lehman_labels_keep_more_nodes_apart(graphs):
     depths = [embedding(wl_iterations=h).fit(graphs).distances(graphs).mean() for h in range(3)]
     assert depths[0] < depths[1] < depths[2]

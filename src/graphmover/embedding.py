@@ -382,7 +382,7 @@ class RandomGraphEmbedding(
         rows = self._to_random_graphs.of_graphs(
             batch, device=self.device, finish=finish, n_jobs=self.n_jobs, progress=progress
         )
-        unknown.add(rows)
+        unknown.add(rows, batch, self._to_random_graphs.n_unknown)
         return rows
 
     def _features(self, distances: Floats) -> Floats:

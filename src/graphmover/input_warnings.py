@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,7 +145,8 @@ def _leaves_labels_out(parameters: Mapping[str, Any]) -> bool:
 class UnknownLabels:
     """Counts graphs none of whose labels the model knows, over any number of batches.
 
-    Such graphs are equally far from all random graphs, so their rows give them away.
+    Such graphs are equally far from all random graphs. Labels are compared only for graphs whose
+    rows show that.
 
     Parameters
     ----------
@@ -168,14 +169,16 @@ class UnknownLabels:
         self.n_graphs += n_graphs
         self.n_unknown += n_unknown if self._uses_node_labels else 0
 
-    def add(self, rows: Floats) -> None:
-        """Check rows of distances or features."""
+    def add(self, rows: Floats, batch: GraphBatch, n_unknown: Callable[[GraphBatch], int]) -> None:
+        """Check rows of distances or features; ``n_unknown`` compares the labels of graphs."""
         self.n_graphs += len(rows)
         if not self._uses_node_labels or rows.shape[1] < 2:
             return
         some = np.flatnonzero(rows[:, 0] == rows[:, 1])  # so that few rows are read in full
         some = some[np.isfinite(rows[some, 0]) & (rows[some, 0] > 0)]
-        self.n_unknown += int((rows[some] == rows[some, :1]).all(axis=1).sum())
+        some = some[(rows[some] == rows[some, :1]).all(axis=1)]
+        if len(some):
+            self.n_unknown += n_unknown(batch[some])
 
     def warn(self) -> None:
         """Warn once if there were such graphs."""

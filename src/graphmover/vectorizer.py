@@ -288,7 +288,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         )
         for view, part in zip(embeddings, parts, strict=True):
             if view is self._view_of_labels:
-                unknown.add(part)
+                unknown.add(part, batch, view._to_random_graphs.n_unknown)
         return self._scaled(rows, batch)
 
     @property

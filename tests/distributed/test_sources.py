@@ -118,6 +118,14 @@ def test_bad_json_lines_are_listed(model, data, tmp_path):
     targets = data.target[:12].tolist()
     targets[5:7] = [None, None]  # integers stay integers, where one process writes NaN
     assert found["target"].to_pylist() == targets
+    booleans = [True, False] * 6
+    gm.write_graphs(data.graphs[:12], tmp_path / "b.jsonl", target=booleans)
+    lines = (tmp_path / "b.jsonl").read_text().splitlines()
+    lines[5:7] = ["{}", lines[6].replace('"target": true', '"target": null')]
+    (tmp_path / "b.jsonl").write_text("\n".join(lines))
+    transform_to(model, tmp_path / "b.jsonl", tmp_path / "x", errors="empty")
+    booleans[5:7] = [None, None]
+    assert pq.read_table(tmp_path / "x")["target"].to_pylist() == booleans
     assert found["id"].to_pylist() == [*range(1000, 1005), None, None, *range(1007, 1012)]
 
 

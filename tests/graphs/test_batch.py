@@ -207,6 +207,11 @@ def test_bad_graphs_are_named(arguments, error, message):
         ({"node_attributes": [[1.0]]}, ValueError, r"shape \(1, 1\), expected a row for each of 2"),
         ({"node_attributes": [[1.0], [np.inf]]}, ValueError, r"node 1 has the attributes \[inf\]"),
         ({"node_attributes": [["a"], ["b"]]}, TypeError, "node attributes must be real numbers"),
+        (
+            {"node_attributes": [[1], [-(10**400)]]},
+            ValueError,
+            "node 1 has an attribute .* too large",
+        ),
         ({"node_attributes": [[1], [1, 2]]}, ValueError, "node_attributes has rows of different"),
         ({"edge_labels": [1, 2]}, ValueError, "edge_labels has 2 entries for 1 edges"),
         ({"edge_labels": [[2]]}, TypeError, r"edge \(0, 1\) has the label \[2\], expected a hash"),

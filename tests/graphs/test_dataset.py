@@ -1,5 +1,9 @@
 """Data sets: checked, sliced, taken apart, and passed where graphs are expected."""
 
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -70,6 +74,28 @@ def test_repr(data):
         ({"target": np.zeros((4, 1, 1))}, ValueError, r"target has the shape \(4, 1, 1\)"),
         ({"target": [[1], [1, 2], [1], [1]]}, ValueError, "target has rows of different lengths"),
         ({"target": [1j] * 4}, TypeError, "target is an array of complex128, expected numbers"),
+        (
+            {"target": [1, 2, 3, date(2020, 1, 1)]},
+            TypeError,
+            r"graph 3: the target is .*date\(2020",
+        ),
+        (
+            {"target": [Decimal("1.5")] * 4},
+            TypeError,
+            r"graph 0: the target is Decimal\('1.5'\), e",
+        ),
+        (
+            {"target": [[1, 2]] * 3 + [[3, date(2020, 1, 1)]]},
+            TypeError,
+            "graph 3: the target is da",
+        ),
+        ({"target": [1, None, "a", None]}, TypeError, "graph 2: .* 'a', expected a number in all "),
+        (
+            {"target": ["a", None, 1.5, None]},
+            TypeError,
+            "graph 2: the target is 1.5, expected a nu",
+        ),
+        ({"target": [1, 2, 3, 10**400]}, ValueError, "graph 3: .* 10*, expected .* fits 64 bits"),
         ({"target_names": "ab"}, TypeError, "target_names must be a tuple of strings, got 'ab'"),
         ({"target_names": ["a", 1]}, TypeError, "target_names has 1, expected strings"),
     ],
@@ -87,6 +113,24 @@ def test_lists_become_arrays(data):
         assert made.target.dtype == object and made.target.tolist() == ["a", "b", "a", "c"]
         assert made.target_names == ("n", "y")
     assert gm.Dataset("x", data.graphs, [1.0, 2, 3, 4]).target.dtype == np.float64
+
+
+def test_objects_become_numbers_if_they_are(data):
+    pd = pytest.importorskip("pandas")
+
+    def made(values):
+        objects = np.empty(4, object)
+        objects[:] = values
+        target = gm.Dataset("x", data.graphs, objects).target
+        return target.dtype, target.tolist()
+
+    assert made(list(np.arange(4))) == (np.int64, [0, 1, 2, 3])
+    assert made([True, np.False_, True, True]) == (bool, [True, False, True, True])
+    assert made([1, 2.5, Fraction(1, 2), np.float32(1)]) == (np.float64, [1, 2.5, 0.5, 1])
+    assert made([np.str_("a"), None, float("nan"), pd.NA]) == (object, ["a", None, None, None])
+    assert str(made([1, None, float("nan"), pd.NA])) == str((np.dtype(float), [1.0] + [np.nan] * 3))
+    assert made([[1, 2], (3, 4), np.array([5, 6]), [7, 8]])[1] == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    assert made([None] * 4) == (object, [None] * 4)
 
 
 ESTIMATORS = [

@@ -148,7 +148,21 @@ def nodes_with(name, values):
         (edges_with("length", [1, np.inf, 1, 1]), NODES, "edges, row 1: length is inf, .*finite"),
         (edges_with("bond", ["s", None, "s", "s"]), NODES, "edges, row 1: bond is missing"),
         (edges_with("target", ["y", "x", "q", 1]), NODES, "edges, row 2: target is 'q', .*nodes"),
-        (edges_with("graph", [(1,), 1, 1, 1]), None, r"the id is \(1,\), expected a string or"),
+        (
+            edges_with("graph", ["a", (1,), 1, 1]),
+            None,
+            r"edges, row 1: graph is \(1,\), expected a ",
+        ),
+        (
+            edges_with("graph", [1.0, 1, 2, 2]),
+            None,
+            r"edges, row 0: graph is 1.0, .*string or an in",
+        ),
+        (
+            edges_with("graph", np.array([True, False] * 2)),
+            None,
+            "row 0: graph is True.*astype.str",
+        ),
         (edges_with("length", [1.0]), NODES, "edges: length has 1 rows, expected 4"),
         (
             EDGES,
@@ -165,6 +179,17 @@ def nodes_with(name, values):
 def test_errors_name_the_row(edges, nodes, message):
     with pytest.raises((TypeError, ValueError), match=message):
         gm.from_edge_list(edges, nodes, **(CARRIED if nodes else {}))
+
+
+def test_numbers_of_graphs_that_pandas_made_floats():
+    table = pd.DataFrame(plain_names(EDGES) | {"graph": [1.0, None, 2, 1]}).dropna()
+    message = (
+        r"edges, row 0: graph is 1\.0, expected .*in pandas by edges\['graph'\]\.astype\(int\)"
+    )
+    with pytest.raises(TypeError, match=message):
+        gm.from_edge_list(table)
+    table["graph"] = table["graph"].astype(int)
+    assert gm.from_edge_list(table).ids.tolist() == [1, 2]
 
 
 def test_missing_values_of_nullable_columns_are_named():

@@ -123,8 +123,16 @@ def test_networkx_names_are_ids_if_asked_for():
     plain.graph["id"] = "p"
     assert gm.as_graph_batch([named, plain]).ids.tolist() == [None, "p"]
     assert gm.as_graph_batch([named, plain], graph_id=None).ids is None
-    plain.graph["id"] = ["no id"]
-    assert gm.as_graph_batch([plain]).ids is None
+    for no_id in (1.5, ["no id"], True):
+        plain.graph["id"] = no_id
+        with pytest.raises(TypeError, match=r"graph 1: id is .*, expected .*; .*graph_id=None"):
+            gm.as_graph_batch([named, plain])
+        assert gm.as_graph_batch([plain], graph_id=None).ids is None
+    for missing in (float("nan"), np.datetime64("NaT"), np.arange(3)):  # an array is of its nodes
+        plain.graph["id"] = missing
+        assert gm.as_graph_batch([plain]).ids is None
+    plain.graph["id"] = np.datetime64("2020-01-01", "ns")
+    assert gm.as_graph_batch([plain]).ids[0].startswith("2020-01-01T")
     plain.graph["key"] = 1.5
     with pytest.raises(TypeError, match=r"graph 0: key is 1\.5, expected a string or an integer"):
         gm.as_graph_batch([plain], graph_id="key")
@@ -142,6 +150,8 @@ def test_igraph_rustworkx_and_pyg():
     graph["id"], graph["name"] = 5, "five"
     assert gm.as_graph_batch([graph]).ids.tolist() == [5]
     assert gm.as_graph_batch([graph], graph_id="name").ids.tolist() == ["five"]
+    graph["id"] = 7.0  # as igraph reads 7 in a file
+    assert gm.as_graph_batch([graph]).ids.tolist() == [7]
     assert gm.as_graph_batch([rx.PyGraph(attrs={"id": "r"}), rx.PyGraph()]).ids.tolist() == [
         "r",
         None,

@@ -159,6 +159,21 @@ def test_igraph():
     assert_is(igraph.Graph(n=4, edges=[*EDGES, (1, 0), (2, 2)]), path())
 
 
+def test_none_is_a_label_but_not_in_igraph():
+    """There, it is what nodes have under a name that was given to others."""
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, {0: None, 1: "C"}, "label")
+    assert as_graph_batch(graph).node_labels.tolist() == [None, "C"]
+    with pytest.raises(ValueError, match="graph 0: node 0 has no label, but other nodes"):
+        as_graph_batch(igraph.Graph(n=2, edges=[(0, 1)], vertex_attrs={"label": [None, "C"]}))
+
+
+def test_integers_beyond_64_bits_are_attributes():
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, {0: [2**70, 1], 1: [0.5, 2]}, "attributes")
+    assert as_graph_batch(graph).node_attributes.tolist() == [[2.0**70, 1], [0.5, 2]]
+
+
 def test_igraph_missing_values_are_none():
     graph = igraph_full()
     graph.es["weight"] = [0.5, None, 3.0]
@@ -578,6 +593,11 @@ BAD_GRAPHS = {
         nx_nodes([1], [np.nan], name="attributes"),
         ValueError,
         r"node 'n1' has the attributes \[nan\]",
+    ),
+    "attributes huge": (
+        nx_nodes([1], [10**400], name="attributes"),
+        ValueError,
+        "node 'n1' has an attribute that is too large for a float",
     ),
     "edge label missing": (nx_edges(1, None), ValueError, r"edge \('n1', 'n2'\) has no label"),
     "edge label missing in a directed graph": (

@@ -37,6 +37,17 @@ def test_molecules_are_the_graphs_of_their_smiles(from_file):
     assert with_hydrogens.node_counts.tolist() == [9]
 
 
+def test_what_does_not_become_part_of_the_graph():
+    for one, other in (
+        ("CC(=O)[O-]", "CC(=O)O"),
+        ("[13CH4]", "C"),
+        ("[Fe+2]", "[Fe+3]"),
+        ("C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O"),
+    ):
+        assert gm.as_graph_batch([one]) == gm.as_graph_batch([other])
+    assert gm.as_graph_batch(["[2H]O[2H]", "[H]O[H]"]).node_counts.tolist() == [3, 1]
+
+
 def test_labels_are_taken_only_if_wanted():
     bare = gm.as_graph_batch(SMILES, node_label=None, edge_label=None)
     assert bare.node_labels is None

@@ -241,6 +241,13 @@ def test_only_what_looks_like_a_file_is_taken_for_one():
         gm.as_graph_batch(["CCO", "CC.C1CC"])
     assert "file" not in str(caught.value)
     assert 'gm.read_graphs(graphs, errors="skip").graphs leaves out' in str(caught.value)
+    pandas = pytest.importorskip("pandas")
+    for missing in (float("nan"), pandas.NA):
+        message = (
+            r"graph 1: it is missing \(.*\), expected a graph; gm.read_graphs\(graphs, errors="
+        )
+        with pytest.raises(TypeError, match=message):
+            gm.as_graph_batch(pandas.Series(["CCO", missing], dtype=object))
     with pytest.raises(TypeError, match=r"graph 1: got None, .* gm.read_graphs\(graphs, errors="):
         gm.as_graph_batch(["CCO", None])
     for bad in ("CC.C1CC", None):

@@ -1,6 +1,7 @@
 """Tables of edges wherever graphs are expected, and ids of all kinds."""
 
 import datetime
+import decimal
 
 import numpy as np
 import pytest
@@ -77,8 +78,30 @@ def test_the_index_of_a_series_is_the_ids():
     assert gm.as_graph_batch(pd.Series(graphs, index=["b", "a"])).ids.tolist() == ["b", "a"]
     assert gm.as_graph_batch(pd.Series(graphs, index=[7, 3])).ids.tolist() == [7, 3]
     assert gm.as_graph_batch(pd.Series(graphs)).ids is None
-    assert gm.as_graph_batch(pd.Series(graphs, index=[0.5, 1.5])).ids is None
     assert gm.as_graph_batch(pd.Series(graphs, index=[7, 3]), ids=[1, 2]).ids.tolist() == [1, 2]
+
+
+def test_an_index_is_as_ids_are(tmp_path):
+    graphs = [gm.Graph(2, [(0, 1)]), gm.Graph(1, [])]
+    days = pd.to_datetime(["2020-01-01", None])
+    for index, ids in (
+        (days, ["2020-01-01T00:00:00", None]),
+        (["a", None], ["a", None]),
+        (pd.Index(["a", pd.NA], dtype="string"), ["a", None]),
+        (pd.Index([7, pd.NA], dtype="Int64"), [7, None]),
+    ):
+        series = pd.Series(graphs, index=index)
+        assert gm.as_graph_batch(series).ids.tolist() == ids
+        assert gm.as_graph_batch(graphs, ids=list(index)).ids.tolist() == ids
+        assert gm.read_graphs(series).ids.tolist() == ids
+    for index in ([0.0, 1.0], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), [True, False]):
+        message = (
+            r"graph 0: the id is .*, expected a string or .*index of the Series; .*reset_index"
+        )
+        for read in (gm.as_graph_batch, gm.read_graphs):
+            with pytest.raises(TypeError, match=message):
+                read(pd.Series(graphs, index=index))
+            assert read(pd.Series(graphs, index=index).reset_index(drop=True)).ids is None
 
 
 def test_one_is_not_several():
@@ -103,6 +126,22 @@ def test_targets_that_are_missing(tmp_path):
         assert gm.read_graphs(texts, errors="skip").target.tolist() == ["a", None]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_targets_return_from_files_as_they_were(tmp_path, ending):
+    pytest.importorskip("networkx" if ending == "jsonl" else "pyarrow")
+    graphs = gm.as_graph_batch([gm.Graph(2, [(0, 1)]), gm.Graph(1, [])])
+    file = tmp_path / f"graphs.{ending}"
+    booleans, integers = np.array([True, False]), np.array([np.int64(3), np.int64(4)], object)
+    for target in (booleans, integers, np.column_stack([booleans, booleans]), [1.5, 2]):
+        gm.write_graphs(graphs, file, target=target, overwrite=True)
+        found = gm.read_graphs(file).target
+        assert found.tolist() == np.asarray(target).tolist()
+        assert found.dtype == np.array(np.asarray(target).tolist()).dtype
+    for target in ([datetime.date(2020, 1, 1)] * 2, [decimal.Decimal(1)] * 2):
+        with pytest.raises(TypeError, match=r"graph 0: the target is .*, expected a number in all"):
+            gm.write_graphs(graphs, file, target=target, overwrite=True)
+
+
 def test_one_csv_file_of_edges(tmp_path):
     pytest.importorskip("pyarrow")
     file = tmp_path / "edges-of-all.csv"
@@ -120,3 +159,19 @@ def test_one_csv_file_of_edges(tmp_path):
     file.write_text("graph,source,target,weight\n7,a,b,heavy\n")
     with pytest.raises(ValueError, match=r"line 2: weight is 'heavy', expected a number"):
         gm.read_graphs(file)
+    for name, value, expected in (
+        ("weight", "-2", r"line 3: weight is '-2', expected .* not negative: take absolute values"),
+        ("weight", "inf", "line 3: weight is 'inf', expected a finite number"),
+        ("length", "1e999", "line 3: length is '1e999', expected a finite number$"),
+    ):
+        file.write_text(f"graph,source,target,{name}\n7,a,b,1\n7,b,c,{value}\n")
+        with pytest.raises(ValueError, match=expected):
+            gm.read_graphs(file)
+        folder = tmp_path / f"{name}{value}"
+        folder.mkdir()
+        (folder / "nodes.csv").write_text("node,graph\na,7\nb,7\nc,7\n")
+        (folder / "edges.csv").write_text(f"source,target,{name}\na,b,1\nb,c,{value}\n")
+        with pytest.raises(ValueError, match=expected):
+            gm.read_graphs(folder)
+    file.write_text("graph,source,target,length\n7,a,b,-1\n")
+    assert gm.read_graphs(file).graphs.edge_attributes.tolist() == [[-1], [-1]]

@@ -355,7 +355,7 @@ def test_edges_of_a_csv_have_labels_and_attributes(tmp_path):
         ),
         (
             {"nodes": NODES, "edges": "source,target,length\nd,a,1\nb,c,inf\n"},
-            r"graph 0: edge \(0, 1\) has the attributes \[inf\]",
+            "edges.csv, line 3: length is 'inf', expected a finite number",
         ),
         (
             {"nodes": NODES.replace("node", "knot"), "edges": EDGES},

@@ -12,6 +12,13 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for a missing one: None, NaN, or pandas' NA and NaT."""
+    if isinstance(value, float | np.floating | np.datetime64):
+        return bool(value != value)  # noqa: PLR0124 - that is what NaN means
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def is_choice_of_labels(value: Any) -> bool:
     """Return whether a value is allowed for ``use_node_labels``."""
     return isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == "auto")

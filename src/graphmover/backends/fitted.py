@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from graphmover._utils.progress import Progress
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.protocol import Floats
 from graphmover.backends.rows import distances_of_graphs, distances_of_nodes
 from graphmover.graphs.batch import GraphBatch
+from graphmover.nodes.embed import node_codes
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.labels import coarsest_labels, n_without_any_of
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import OF_ATTRIBUTES
 from graphmover.transport.ground import (
@@ -113,6 +117,14 @@ class DistancesToRandomGraphs:
                     f"add them to all graphs (if they have another name, pass it: "
                     f"as_graph_batch(graphs, {argument}), or fit to graphs without them"
                 )
+
+    def n_unknown(self, batch: GraphBatch) -> int:
+        """Return how many graphs, all with nodes, have no label of any random graph."""
+        known = self.random_graphs.labels
+        labels = node_codes(self.recipe.read.of(batch), self.recipe)
+        if labels is None or known is None:
+            return 0
+        return n_without_any_of(np.unique(coarsest_labels(known)), labels, batch.offsets)
 
     def of_nodes(
         self,

@@ -101,9 +101,10 @@ def _require_known(name: str, home: Path) -> None:
         hint = f" To load the folder in the working directory, pass ./{name}."
     else:
         hint = did_you_mean(name)
+    no_file = "" if os.path.exists(name) else f"there is no file or folder {name!r}, and "
     raise FileNotFoundError(
-        f"{_not_there(name, home)}: put it there, or {_ELSEWHERE}. The TU collection has no "
-        f"such data set.{hint}"
+        f"{no_file}{_not_there(name, home)}: put it there, or {_ELSEWHERE}. The TU "
+        f"collection has no such data set.{hint}"
     )
 
 

@@ -72,6 +72,8 @@ class Layout(NamedTuple):
         values = target.ravel().tolist()
         if self.target != "double":  # among integers and texts, a missing one is NaN or None
             values = [None if value != value else value for value in values]  # noqa: PLR0124
+        if self.target == "bool":  # beside a missing one they are floats
+            values = [bool(value) if value in (0, 1) else value for value in values]
         flat = _array(values, self.target, "a target")
         return flat if width is None else pa.FixedSizeListArray.from_arrays(flat, width)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphmover._utils.checks import is_missing
 from graphmover._utils.messages import counted
 from graphmover.io.chunks import text_array
 
@@ -95,9 +94,9 @@ def _require(
 
 def _remedy(listed: list[Any], place: int) -> str:
     """Say what to do about targets that are missing, if that is what is wrong."""
-    if not _is_missing(listed[place]):
+    if not is_missing(listed[place]):
         return ""
-    n_missing = sum(map(_is_missing, listed))
+    n_missing = sum(map(is_missing, listed))
     have = "has" if n_missing == 1 else "have"
     return (
         f". {n_missing} of {len(listed)} graphs {have} no target: drop such rows from the source, "
@@ -168,11 +167,6 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "strings"
     return "bytes" if isinstance(value, bytes) else "numbers"
-
-
-def _is_missing(value: Any) -> bool:
-    is_nan = isinstance(value, Real) and math.isnan(value)
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _is_class(value: Any) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import chain
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import is_integer
+from graphmover._utils.checks import is_integer, is_missing
 from graphmover._utils.messages import warn
 
 Ints = NDArray[np.int64]
@@ -103,6 +104,15 @@ def is_id(value: Any) -> bool:
     return is_integer(value) and -(2**63) <= value < 2**63
 
 
+def as_id(value: Any) -> Any:
+    """Return None for a missing id, a date or time as text, and anything else as it is."""
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64):
+        return str(value)
+    return value.isoformat() if isinstance(value, date) else value
+
+
 def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
     """Return ids as int64 if all are integers, and as Python objects otherwise.
 
@@ -113,7 +123,7 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
         raise TypeError(f"ids must be a list or an array, got {ids!r:.80}")
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
         raise ValueError(f"ids must have one entry per graph, got the shape {ids.shape}")
-    values = [None if _is_missing(value) else _id_of_date(value) for value in ids]
+    values = list(map(as_id, ids))
     if len(values) != n_graphs:
         raise ValueError(f"{len(values)} ids for {n_graphs} graphs, expected one for each")
     for index, value in enumerate(values):
@@ -127,17 +137,6 @@ def id_array(ids: Iterable[Any], n_graphs: int) -> NDArray[Any]:
     if any(isinstance(value, str) for value in values):
         values = [None if value is None else str(value) for value in values]
     return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _id_of_date(value: Any) -> Any:
-    """Return a date or time as text, by ISO 8601, and anything else as it is."""
-    if isinstance(value, np.datetime64):
-        return str(value)
-    return value.isoformat() if isinstance(value, date) else value
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN
 
 
 def joined_ids(parts: Sequence[NDArray[Any] | None], counts: Sequence[int]) -> NDArray[Any] | None:
@@ -172,6 +171,10 @@ def attribute_array(attributes: ArrayLike, carriers: Carriers) -> Floats:
             f"{kind}_attributes has rows of different lengths, expected equally many numbers for "
             f"each {kind}"
         ) from None
+    if array.dtype == object and array.ndim and len(array) == carriers.n:
+        array = objects_as_floats(
+            array, lambda place: carriers.name(place // (array.size // len(array)))
+        )
     if array.dtype.kind not in "biuf" and array.size:
         raise TypeError(f"{kind} attributes must be real numbers, got an array of {array.dtype}")
     array = array.astype(np.float64)
@@ -190,6 +193,23 @@ def attribute_array(attributes: ArrayLike, carriers: Carriers) -> Floats:
             f"finite numbers"
         )
     return array
+
+
+def objects_as_floats(array: NDArray[Any], name: Callable[[int], str]) -> NDArray[Any]:
+    """Return Python's numbers, of which some do not fit 64 bits, as floats, others as they are.
+
+    ``name`` says what carries the value at a position of the flat array.
+    """
+    if not all(isinstance(value, Real) for value in array.flat):
+        return array
+    for place, value in enumerate(array.flat):
+        try:
+            float(value)
+        except OverflowError:
+            raise ValueError(
+                f"{name(place)} has an attribute that is too large for a float"
+            ) from None
+    return array.astype(np.float64)
 
 
 def on_all_graphs(parts: Sequence[Any], what: str, graph_indices: Sequence[int]) -> bool:

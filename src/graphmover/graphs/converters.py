@@ -116,7 +116,9 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         )
 
     nodes, edges = range(graph.vcount()), graph.get_edgelist()
-    name = names.graph_id
+    id = graph[names.graph_id] if names.graph_id in graph.attributes() else None
+    if isinstance(id, float) and id.is_integer():
+        id = int(id)  # igraph reads all numbers in files as floats
     all_nodes, all_edges = each_node(nodes), each_edge(edges)
     sources, targets = edge_array(edges).T
     return Part(
@@ -129,7 +131,7 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
         labels_of(looked_up(graph.es, names.edge_label), all_edges),
         table(graph.es, names.edge_attributes, all_edges),
         graph.is_directed(),
-        id=own_id(name, graph[name] if name in graph.attributes() else None),
+        id=own_id(names.graph_id, id),
         on_nodes=set(graph.vs.attributes()),
         on_edges=set(graph.es.attributes()),
     )

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.checks import is_integer
+from graphmover._utils.checks import is_integer, is_missing, shown
 from graphmover._utils.messages import counted
 from graphmover._utils.segments import selected_segments
 from graphmover.graphs.batch import GraphBatch
@@ -126,9 +126,14 @@ class Dataset:
 
 
 def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
-    """Return a target as an array with a row per graph; text in lists becomes Python objects."""
+    """Return a target as an array with a row per graph; text in lists becomes Python objects.
+
+    Objects become numbers if they are, and a missing one is NaN among numbers, None among texts.
+    """
     try:
         array = np.asarray(target)
+        if array.dtype == object and array.ndim == 1 and _are_rows(array):
+            array = np.asarray(array.tolist())
     except ValueError:
         raise ValueError("target has rows of different lengths") from None
     if array.dtype.kind not in "biufOU":
@@ -136,12 +141,39 @@ def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
     if array.ndim not in (1, 2) or n_graphs not in (None, len(array)):
         graphs = "the graphs" if n_graphs is None else f"{n_graphs} graphs"
         raise ValueError(f"target has the shape {array.shape}, expected a row for each of {graphs}")
-    if array.dtype == object and any(value is None for value in array.flat):
-        known = [value for value in array.flat if value is not None]
-        if known and all(isinstance(value, Real) for value in known):
-            array = array.astype(np.float64)  # a missing number is NaN
+    if array.dtype == object:
+        return _of_one_kind(array)
     is_listed_text = array.dtype.kind == "U" and not isinstance(target, np.ndarray)
     return array.astype(object) if is_listed_text else array
+
+
+def _are_rows(array: NDArray[Any]) -> bool:
+    return any(isinstance(value, list | tuple | np.ndarray) for value in array)
+
+
+def _of_one_kind(target: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as numbers, or as texts."""
+    listed = target.ravel().tolist()
+    if set(map(type, listed)) <= {str, type(None)}:
+        return target
+    values: list[Any] = [None if is_missing(value) else value for value in listed]
+    is_text = isinstance(next((value for value in values if value is not None), None), str)
+    for place, value in enumerate(values):
+        graph = f"graph {place // (len(values) // len(target))}: the target is"
+        if is_integer(value) and not -(2**63) <= value < 2**63:
+            raise ValueError(f"{graph} {shown(value):.80}, expected a number that fits 64 bits")
+        if value is not None and not isinstance(value, str if is_text else Real | np.bool_):
+            raise TypeError(
+                f"{graph} {value!r:.80}, expected a number in all graphs, or a string in all"
+            )
+    if is_text:
+        texts = np.empty(len(values), object)
+        texts[:] = [None if value is None else str(value) for value in values]
+        return texts.reshape(target.shape)
+    numbers = np.array([np.nan if value is None else value for value in values])
+    return (numbers.astype(np.float64) if numbers.dtype == object else numbers).reshape(
+        target.shape
+    )
 
 
 def _names(names: Any) -> tuple[str, ...]:

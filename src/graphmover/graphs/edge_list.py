@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.columns import NEGATIVE_WEIGHTS
+from graphmover.graphs.columns import NEGATIVE_WEIGHTS, as_id, is_id
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
 from graphmover.graphs.parts import ARGUMENTS, listed_as_tuple, require_names, unread
 
@@ -116,6 +116,7 @@ def from_edge_list(
     ends = [of_edges.column(source), of_edges.column(target)]
     names = ends if of_nodes is None else [*ends, of_nodes.column(node)]
     graph_codes, ids = _numbered(graphs)
+    _require_ids(graphs, ids)
     name_codes, all_names = _numbered(names)
     n_names = max(len(all_names), 1)
     graph_of_edge = graph_codes[0]
@@ -150,6 +151,21 @@ def from_edge_list(
         directed=np.ones(len(ids), bool) if keep_direction else None,
         keep_direction=keep_direction,
     )
+
+
+def _require_ids(columns: Sequence[_Column], ids: Sequence[Any]) -> None:
+    """Name the row of the first value that cannot be the id of a graph."""
+    bad = next((value for value in ids if not is_id(as_id(value))), None)
+    if bad is None:
+        return
+    for column in columns:
+        values = column.values.tolist()
+        if bad in values:
+            kind = "int" if isinstance(bad, float) else "str"
+            raise TypeError(
+                f"{column.row(values.index(bad))}, expected a string or an integer of 64 bits: "
+                f"convert the column, in pandas by {column.table}[{column.name!r}].astype({kind})"
+            )
 
 
 def _warn_of_unread(

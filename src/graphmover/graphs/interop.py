@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from graphmover._utils.checks import is_missing
 from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts, ranges
 from graphmover.graphs.arrays import arrays_from_edges
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.collections import collection_converter
-from graphmover.graphs.columns import is_id, on_all_graphs, stacked
+from graphmover.graphs.columns import id_array, on_all_graphs, stacked
 from graphmover.graphs.converters import converter_of, graphs_in
 from graphmover.graphs.edge_list import from_edge_list
 from graphmover.graphs.graph import (
@@ -77,8 +78,8 @@ def as_graph_batch(
         lists of edges, dicts of neighbours, pairs as in GraKeL, RDKit molecules, SMILES in a list,
         and `Graph`, also mixed. Or a table of edges with the columns ``graph``, ``source`` and
         ``target``, alone or in a pair with a table of nodes, see `from_edge_list`. The index of a
-        pandas Series of graphs is their ids. The order of nodes is that of the graph. A
-        `GraphBatch` is returned as it is, and so are the graphs of a `Dataset`.
+        pandas Series of graphs is their ids, unless it only counts rows. The order of nodes is that
+        of the graph. A `GraphBatch` is returned as it is, and so are the graphs of a `Dataset`.
     node_label, node_attributes : str or None
         Names under which nodes carry labels and attributes (a number or a sequence of
         numbers). None ignores them. Attributes may be a list of names, as in
@@ -157,7 +158,7 @@ def as_graph_batch(
             )
         return graphs if ids is None else graphs.with_ids(ids)
     if ids is None:
-        ids = _index_of(graphs)
+        ids = index_of(graphs)
     if isinstance(graphs, Mapping) and not is_one_graph(graphs) and len(graphs):
         graphs, ids = graphs.values(), list(graphs) if ids is None else ids
     if ids is not None:
@@ -214,14 +215,22 @@ def is_edge_list(graphs: Any) -> bool:
     return {"graph", "source", "target"} <= set(names)
 
 
-def _index_of(graphs: Any) -> list[Any] | None:
+def index_of(graphs: Any) -> list[Any] | None:
     """Return the index of a pandas Series as ids, unless it only counts rows."""
     index: Any = getattr(graphs, "index", None)
     if callable(index) or not hasattr(index, "tolist") or _is_table(graphs):
         return None
+    if type(index).__name__ == "RangeIndex":
+        return None
     values = index.tolist()
-    counts_rows = type(index).__name__ == "RangeIndex" or not all(map(is_id, values))
-    return None if counts_rows else values
+    try:
+        ids: list[Any] = id_array(values, len(values)).tolist()
+    except TypeError as error:
+        raise TypeError(
+            f"{error}: ids are the index of the Series; pass others by as_graph_batch(graphs, "
+            f"ids=...), or leave it out by graphs.reset_index(drop=True)"
+        ) from None
+    return ids
 
 
 class NoGraphsError(ValueError):
@@ -292,6 +301,8 @@ def _read(graph: Any, index: int, names: Names, flat: Flat, remedy: str) -> Part
                 f"graph {index}: got None, expected a graph: RDKit returns None for what it cannot "
                 f"read{remedy}"
             )
+        if is_missing(graph):
+            raise TypeError(f"graph {index}: it is missing ({graph!r}), expected a graph{remedy}")
         raise TypeError(f"graph {index}: {_not_accepted(graph, _ACCEPTED)}")
     try:
         return _naming(index, convert, graph, names, flat)

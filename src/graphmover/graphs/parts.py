@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.graphs.columns import Carriers, is_id
+from graphmover.graphs.columns import Carriers, as_id, is_id, objects_as_floats
 from graphmover.graphs.graph import (
     EDGE_ATTRIBUTES,
     EDGE_LABEL,
@@ -234,6 +234,8 @@ def _attribute_row(value: Any, carriers: Carriers, at: int, under: str) -> Array
         row = np.atleast_1d(np.array(value))
     except ValueError:
         row = np.empty((0, 0))
+    if row.dtype == object:
+        row = objects_as_floats(row, lambda _: carriers.name(at))
     if row.ndim != 1 or row.dtype.kind not in REAL_KINDS:
         raise TypeError(
             f"{carriers.name(at)} has the attributes {value!r}{under}, expected a number or a "
@@ -325,13 +327,19 @@ class Records:
 
 
 def own_id(name: str | None, value: Any) -> str | int | None:
-    """Return the id that a graph carries; what cannot be one is none, unless it was asked for."""
+    """Return the id that a graph carries.
+
+    An array or tensor of several values under the usual name is taken for data of its nodes.
+    """
     if value is None or name is None:
         return None
-    if hasattr(value, "item") and tuple(value.shape) in ((), (1,)):
-        value = value.item()  # a tensor
-    if is_id(value):
+    value = as_id(value)
+    if hasattr(value, "item") and hasattr(value, "shape"):
+        if tuple(value.shape) in ((), (1,)):
+            value = as_id(value.item())
+        elif name == GRAPH_ID:
+            return None
+    if value is None or is_id(value):
         return value  # type: ignore[no-any-return]
-    if name != GRAPH_ID:
-        raise TypeError(f"{name} is {value!r:.80}, expected a string or an integer as id")
-    return None
+    remedy = "; as_graph_batch(graphs, graph_id=None) ignores it" if name == GRAPH_ID else ""
+    raise TypeError(f"{name} is {value!r:.80}, expected a string or an integer as id{remedy}")

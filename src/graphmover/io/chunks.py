@@ -281,12 +281,14 @@ def _target_problem(value: Any, like: Any) -> str | None:
 
 
 def _array(flat: list[Any]) -> NDArray[Any]:
-    """Return text as objects, integers as int64, and other numbers as floats."""
+    """Return text as objects, integers as int64, booleans as such, and other numbers as floats."""
     kinds = set(map(type, flat))
     if str in kinds:
         return text_array(flat)
     if type(None) in kinds:
         flat = [np.nan if value is None else value for value in flat]
+    if kinds == {bool}:
+        return np.array(flat, np.bool_)
     return np.array(flat, np.float64 if kinds & {float, type(None)} else np.int64)
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.columns import NEGATIVE_WEIGHTS
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.edge_list import from_edge_list
 from graphmover.graphs.graph import EDGE_LABEL, EDGE_WEIGHT, NODE_LABEL
@@ -227,13 +228,20 @@ def _numbers(
         numbers: NDArray[np.float64] = column.cast(pa.float64()).to_numpy()
     except pa.ArrowInvalid:
         numbers = np.array([_number(text) for text in column.to_pylist()])
-    if np.isnan(numbers).any():
-        row = int(np.argmax(np.isnan(numbers)))
-        text = column[row].as_py()
-        got = "empty or NaN" if text.strip().lower() in ("", "nan") else repr(text[:40])
-        remedy = "" if attribute_of is None else _remedy(name, attribute_of)
-        raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected a number{remedy}")
-    return numbers
+    is_weight = attribute_of is None
+    bad = ~np.isfinite(numbers) | (is_weight & (numbers < 0))
+    if not bad.any():
+        return numbers
+    row = int(np.argmax(bad))
+    text = column[row].as_py()
+    got = "empty or NaN" if text.strip().lower() in ("", "nan") else repr(text[:40])
+    if np.isnan(numbers[row]):
+        expected = "a number" + ("" if attribute_of is None else _remedy(name, attribute_of))
+    elif is_weight and numbers[row] < 0:
+        expected = f"a number that is not negative: {NEGATIVE_WEIGHTS}"
+    else:
+        expected = "a finite number"
+    raise ValueError(f"{file}, line {row + 2}: {name} is {got}, expected {expected}")
 
 
 def _remedy(name: str, kind: str) -> str:

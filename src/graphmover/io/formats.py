@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,13 @@ from graphmover._utils.messages import logger, warn
 from graphmover._utils.progress import progress_bar
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset, as_target
-from graphmover.graphs.interop import as_graph_batch, each_graph, is_edge_list, is_one_graph
+from graphmover.graphs.interop import (
+    as_graph_batch,
+    each_graph,
+    index_of,
+    is_edge_list,
+    is_one_graph,
+)
 from graphmover.io.chunks import Record, chunks_of, joined, name_of, naming
 from graphmover.io.edge_csv import EDGES, TABLES, is_edge_table, read_edge_csv, read_edge_table
 from graphmover.io.edge_list_files import read_edge_list
@@ -479,11 +485,14 @@ def _from_iterable(source: Any, how: Reading) -> Iterator[Dataset]:
         raise TypeError(
             f"got an object of type {type(source).__name__}, expected a path, a Dataset, or graphs"
         )
-    named = isinstance(source, Mapping)
-    items = (
-        source.items()
-        if isinstance(source, Mapping)
-        else ((None, graph) for graph in each_graph(source))
-    )
+    ids = index_of(source)
+    items: Iterable[tuple[Any, Any]]
+    if isinstance(source, Mapping):
+        items = source.items()
+    elif ids is not None:
+        items = zip(ids, source, strict=True)
+    else:
+        items = ((None, graph) for graph in each_graph(source))
     records = (Record(graph, None, id, index) for index, (id, graph) in enumerate(items))
-    return chunks_of(records, Path("graphs"), how, own_ids=not named)
+    is_named = ids is not None or isinstance(source, Mapping)
+    return chunks_of(records, Path("graphs"), how, own_ids=not is_named)

@@ -50,6 +50,21 @@ def label_codes(labels: NDArray[Any]) -> NDArray[np.int64]:
     return np.array([codes[label] for label in labels], dtype=np.int64)
 
 
+def coarsest_labels(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return codes as they are, or the column of them before any refinement."""
+    return labels if labels.ndim == 1 else labels[:, 0]
+
+
+def n_without_any_of(
+    known: NDArray[np.int64], labels: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> int:
+    """Return how many graphs have none of the known codes, which increase; all have nodes."""
+    codes = coarsest_labels(labels)
+    places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+    is_known = np.logical_or.reduceat(known[places] == codes, offsets[:-1])
+    return int((~is_known).sum())
+
+
 def _depth(label: Any) -> int:
     """Count the levels of nested tuples and frozensets, without recursion."""
     depth, level = 0, [label]

@@ -16,6 +16,7 @@ from graphmover.backends.threads import Prepared as PreparedSide
 from graphmover.backends.threads import PreparedTree
 from graphmover.input_warnings import UnknownLabels
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.labels import coarsest_labels, n_without_any_of
 from graphmover.search.bounds import Sketches, raise_to_bounds, rounding_of, sketches
 from graphmover.search.on_device import (
     DeviceSketches,
@@ -112,12 +113,10 @@ class Library:
         if not len(far):
             return 0
         if self._labels is None:
-            self._labels = np.unique(_coarsest_labels(self.nodes))
+            self._labels = np.unique(coarsest_labels(self.nodes.labels))
         own = nodes[far]
-        labels = _coarsest_labels(own)
-        places = np.minimum(np.searchsorted(self._labels, labels), len(self._labels) - 1)
-        is_known = np.logical_or.reduceat(self._labels[places] == labels, own.offsets[:-1])
-        return int((~is_known).sum())
+        assert own.labels is not None
+        return n_without_any_of(self._labels, own.labels, own.offsets)
 
     def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
         """Return a library with further graphs, given their distances to the pivots."""
@@ -229,12 +228,6 @@ def _is_quick(graphs: object) -> bool:
 def histograms_of(nodes: NodeEmbeddings, index: LabelIndex) -> Histograms:
     """Return the label histograms of embedded graphs."""
     return histograms(np, index, nodes.labels, nodes.masses, nodes.offsets)
-
-
-def _coarsest_labels(nodes: NodeEmbeddings) -> Ints:
-    """Return the labels of nodes before any refinement, or as they are."""
-    assert nodes.labels is not None
-    return nodes.labels if nodes.labels.ndim == 1 else nodes.labels[:, 0]
 
 
 def _labels_alone(nodes: NodeEmbeddings) -> NodeEmbeddings:
