@@ -357,6 +357,31 @@ def test_vectors_alone_state_their_recall():
     assert rough.add(graphs[:2]).kneighbors(graphs[:1], 2)[1].tolist() == [[0, 120]]
 
 
+def test_by_vectors_graphs_without_nodes_are_infinitely_far_too():
+    graphs = gm.make_graph_families(30, random_state=0).graphs
+    near = gm.NearestGraphs(5, exact=False, random_state=0).fit(graphs)
+    empty = gm.Graph(0, [])
+    for n_empty in (0, 2):  # among those that are searched
+        with pytest.warns(UserWarning, match="no nodes") as warned:
+            distances, indices = near.kneighbors([graphs[1], empty])
+        assert len(warned) == 1
+        assert np.isfinite(distances[0]).all() and indices[0, 0] == 1
+        assert np.isinf(distances[1]).all() and indices[1].tolist() == [0, 1, 2, 3, 4]
+        with pytest.warns(UserWarning, match="no nodes"):
+            found = near.radius_neighbors([graphs[1], empty], 1e3)[1]
+        assert sorted(found[0]) == list(range(30)) and not len(found[1])
+        with pytest.warns(UserWarning, match="no nodes"):
+            distances, indices = near.kneighbors([graphs[1], empty], 30 + n_empty)
+        assert np.isinf(distances[0]).sum() == n_empty
+        assert indices[0, 30:].tolist() == [30, 31][:n_empty]
+        if not n_empty:
+            with pytest.warns(UserWarning, match="no nodes"):
+                near.add([empty, empty])
+    distances, indices = near.kneighbors()
+    assert np.isinf(distances[30:]).all() and np.isfinite(distances[:30]).all()
+    assert indices[31].tolist() == [0, 1, 2, 3, 4]
+
+
 def test_any_index_of_vectors_serves():
     graphs = gm.make_graph_families(40, random_state=0).graphs
     index = NearestNeighbors(algorithm="ball_tree", metric="manhattan")

@@ -27,7 +27,13 @@ from graphmover.search.files import SavedIndex
 from graphmover.search.library import MOST_PIVOTS, Library
 from graphmover.search.matrices import NeighborMatrices
 from graphmover.search.queries import neighbors_of_graphs, neighbors_within
-from graphmover.search.vectors import N_VECTORS, fitted_index, measured_recall
+from graphmover.search.vectors import (
+    N_VECTORS,
+    fitted_index,
+    measured_recall,
+    neighbors_of_vectors,
+    put_empty_graphs_last,
+)
 from graphmover.transport.ground import Ground
 
 Floats = NDArray[np.float64]
@@ -250,9 +256,10 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
         require_integer("n_neighbors", wanted, least=1)
         self._require_enough(int(wanted), itself=X is None)
-        if not self.exact:
-            return self._by_vectors("kneighbors", X, int(wanted), return_distance)
-        distances, indices = self._kneighbors(_queries(X), int(wanted))
+        if self.exact:
+            distances, indices = self._kneighbors(_queries(X), int(wanted))
+        else:
+            distances, indices = self._by_vectors(X, Limit(int(wanted)))
         return (distances, indices) if return_distance else indices
 
     def radius_neighbors(
@@ -276,13 +283,13 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         """
         check_is_fitted(self)
         radius = _checked_radius(self.radius, radius)
-        if not self.exact:
-            return self._by_vectors("radius_neighbors", X, radius, return_distance)
-        found = self._found(_queries(X), Limit(None, radius))
-        indices = _array_of_arrays([one.indices for one in found])
-        if not return_distance:
-            return indices
-        return _array_of_arrays([one.distances for one in found]), indices
+        if self.exact:
+            found = self._found(_queries(X), Limit(None, radius))
+            distances = _array_of_arrays([one.distances for one in found])
+            indices = _array_of_arrays([one.indices for one in found])
+        else:
+            distances, indices = self._by_vectors(X, Limit(None, radius))
+        return (distances, indices) if return_distance else indices
 
     def explain(self, graph: Any, index: int, graphs: Any = None) -> Alignment:
         """Explain the distance of a graph to one of those that are searched.
@@ -358,14 +365,17 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         self._counts.pairs = len(found) * (self.n_samples_fit_ - (X is None))
         return found
 
-    def _by_vectors(self, method: str, X: Any, limit: float, return_distance: bool) -> Any:
+    def _by_vectors(self, X: Any, limit: Limit) -> tuple[Any, Any]:
         """Ask the index of vectors."""
-        queries = _queries(X)
+        queries = None if X is None else graphs_to_transform(X)
         vectors = None if queries is None else self._vectors_of(queries)
-        n_queries = self.n_samples_fit_ if vectors is None else len(vectors)
+        empty_graphs = self.nodes_.node_counts == 0
+        empty_queries = empty_graphs if queries is None else queries.node_counts == 0
         self._counts.solved = 0
-        self._counts.pairs = n_queries * (self.n_samples_fit_ - (X is None))
-        return getattr(self.index_, method)(vectors, limit, return_distance=return_distance)
+        self._counts.pairs = len(empty_queries) * (self.n_samples_fit_ - (X is None))
+        found = neighbors_of_vectors(self.index_, vectors, limit)
+        put_empty_graphs_last(found, empty_queries, empty_graphs, limit, itself=X is None)
+        return found
 
     def _vectors_of(self, batch: GraphBatch) -> Floats:
         vectors: Floats = self.embedding_._rows(batch, self.embedding_._features)
