@@ -236,7 +236,7 @@ def test_labels_that_no_graph_has_are_told(name, bounds):
         for g in graphs
     ]
     near = gm.NearestGraphs(3, embedding=EMBEDDINGS[name], random_state=0).fit(named)
-    near.add([gm.Graph(1, [], node_labels=["new"])])
+    near.add([*named[:1], gm.Graph(1, [], node_labels=["new"])])  # no warning
     with always(bounds=bounds):
         near.kneighbors(named[:9])  # no warning
         near.kneighbors([gm.Graph(2, [(0, 1)], node_labels=["new", "newer"])])
@@ -244,6 +244,11 @@ def test_labels_that_no_graph_has_are_told(name, bounds):
         words = "3 of 5 graphs have no node label in common with the graphs that are searched"
         with pytest.warns(UserWarning, match=words):
             near.kneighbors(named[:2] + graphs[:3])
+        words = "12 of 12 graphs have no node label in common with the graphs that are searched"
+        with pytest.warns(UserWarning, match=words) as warned:
+            near.add(graphs[:12])
+        assert len(warned) == 1
+        near.add(graphs[12:24])  # no warning: now they are known
 
 
 def test_added_graphs_are_found_as_if_they_had_been_there():

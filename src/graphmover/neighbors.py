@@ -198,6 +198,10 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         if len(batch):
             warn_about_empty_graphs(batch)
             nodes, distances = self._embedded(batch)
+            if not self._library.knows_labels_of(nodes):
+                unknown = self._unknown_labels()
+                unknown.count(len(batch), len(batch))
+                unknown.warn()
             library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
             ids = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
             vectors = recall = None

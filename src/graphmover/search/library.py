@@ -111,13 +111,24 @@ class Library:
         far = np.flatnonzero(np.isfinite(nearest) & (nearest >= least * (1 - 1e-9)))
         if not len(far):
             return 0
+        own = nodes[far]
+        is_known = np.logical_or.reduceat(self._are_known(own), own.offsets[:-1])
+        return int((~is_known).sum())
+
+    def knows_labels_of(self, nodes: NodeEmbeddings) -> bool:
+        """Tell whether graphs have no labels, or one in common with any of the library."""
+        if nodes.labels is None or self.nodes.labels is None or not len(nodes.points):
+            return True
+        return bool(self._are_known(nodes).any())
+
+    def _are_known(self, nodes: NodeEmbeddings) -> NDArray[np.bool_]:
+        """Tell for each node whether a node of the library has its label."""
         if self._labels is None:
             self._labels = np.unique(_coarsest_labels(self.nodes))
-        own = nodes[far]
-        labels = _coarsest_labels(own)
+        labels = _coarsest_labels(nodes)
         places = np.minimum(np.searchsorted(self._labels, labels), len(self._labels) - 1)
-        is_known = np.logical_or.reduceat(self._labels[places] == labels, own.offsets[:-1])
-        return int((~is_known).sum())
+        known: NDArray[np.bool_] = self._labels[places] == labels
+        return known
 
     def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
         """Return a library with further graphs, given their distances to the pivots."""
