@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover._utils.checks import require_integer
+from graphmover._utils.checks import require_integer, require_one_of
 from graphmover._utils.progress import Progress
 from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
@@ -312,9 +312,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         Alignment
         """
         check_is_fitted(self)
-        require_integer("index", index, least=0)
-        if index >= self.n_samples_fit_:
-            raise IndexError(f"there is no graph {index} among {self.n_samples_fit_}")
+        require_one_of("graph", index, self.n_samples_fit_)
         nodes = self.nodes_[int(index)]
         other = Graph(len(nodes.points), np.empty((0, 2), np.int64))
         if graphs is not None:
