@@ -52,11 +52,13 @@ CARRIED = {
 }
 
 
-def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
+def warn_about_unused(
+    batch: GraphBatch, parameters: Mapping[str, Any], *, given_as: str = "{}"
+) -> None:
     """Warn once if graphs carry what an embedding with these parameters ignores.
 
     ``use_node_labels=False`` says that labels are to be ignored. What a callable sees, only it
-    knows.
+    knows. ``given_as`` is how parameters reach the embedding, where the caller has it not itself.
     """
     chosen = parameters["node_embedding"]
     unused = [] if callable(chosen) else unused_by(parameters, batch)
@@ -82,9 +84,10 @@ def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
         named = None if chosen is None else f'"{text_of(chosen)}"'
         carried = [what for what in CARRIED if carries(batch, what)]
         smoothing = ", smoothing=1" if "edge weights" in unused else ""
+        remedy = f'node_embedding="{embedding_of(carried)}"{smoothing}'
         warn(
             f"the graphs carry {_listed(unused)}, which node_embedding={named} does not use: "
-            f'node_embedding="{embedding_of(carried)}"{smoothing} does'
+            f"{given_as.format(remedy)} does"
         )
 
 

@@ -18,7 +18,7 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
+from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
@@ -38,6 +38,9 @@ from graphmover.transport.ground import Ground
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+#: Where parameters of the default embedding are to be written.
+_GIVEN_AS = "embedding=gm.RandomGraphEmbedding({})"
 
 
 class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
@@ -158,7 +161,12 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             if self.embedding_.random_state is None:
                 settings["random_state"] = self.random_state
             self.embedding_.set_params(**settings)
-            distances, nodes = self.embedding_._fit_with_nodes(batch)
+            if self.embedding is None:
+                warn_about_empty_graphs(batch)
+                warn_about_unused(batch, self.embedding_.get_params(deep=False), given_as=_GIVEN_AS)
+            distances, nodes = self.embedding_._fit_with_nodes(
+                batch, warn=self.embedding is not None
+            )
         pivots = distances[:, :MOST_PIVOTS].copy()
         library = Library(self.embedding_._to_random_graphs, nodes, pivots)
         vectors = None if self.exact else self.embedding_._features(distances)
