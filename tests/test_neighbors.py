@@ -340,6 +340,19 @@ def test_only_embeddings_are_taken():
         gm.NearestGraphs(embedding=gm.GraphVectorizer()).fit(graphs)
 
 
+def test_memory_for_a_pair_is_told(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)  # a pair of 320 nodes
+    path, longer = (gm.Graph(n, [(i, i + 1) for i in range(n - 1)]) for n in (250, 330))
+    star = gm.Graph(400, [(0, i) for i in range(1, 400)])  # 2 nodes, once equal ones are merged
+    gm.NearestGraphs(1).fit([path, path, longer, star])  # no warning
+    words = r"graphs of 330 and 330 nodes .* up to 0\.0 GB .*: embedding=gm\.RandomGraphEmbedding\("
+    with pytest.warns(UserWarning, match=words) as warned:
+        gm.NearestGraphs(1).fit([path, longer, star, longer])
+    assert len(warned) == 1
+    remedy = str(warned[0].message).partition("embedding=")[2]
+    gm.NearestGraphs(1, embedding=eval(remedy)).fit([longer, longer])  # no warning
+
+
 def test_no_queries():
     near = gm.NearestGraphs(2).fit(gm.make_graph_families(5, random_state=0).graphs)
     distances, indices = near.kneighbors([])

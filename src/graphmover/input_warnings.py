@@ -194,6 +194,16 @@ class UnknownLabels:
         )
 
 
+def warn_about_large_pair(n: int, m: int, n_bytes: int) -> None:
+    """Warn that one transport problem between graphs of n and m nodes takes much memory."""
+    warn(
+        f"graphs of {n:,} and {m:,} nodes are among those that are searched: the exact distance of "
+        f"one such pair takes up to {n_bytes / 1e9:.1f} GB in each thread, and seconds or more. "
+        f"Labels at all depths have a closed form: embedding=gm.RandomGraphEmbedding("
+        f'node_embedding=None, wl_iterations=3, wl_depths="all")'
+    )
+
+
 def warn_about_zero_rows(n_empty: int) -> None:
     """Warn once, at the end of a long run, if graphs had no nodes."""
     if n_empty:

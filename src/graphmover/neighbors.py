@@ -18,7 +18,12 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
+from graphmover.input_warnings import (
+    UnknownLabels,
+    warn_about_empty_graphs,
+    warn_about_large_pair,
+    warn_about_unused,
+)
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
@@ -170,6 +175,9 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         pivots = distances[:, :MOST_PIVOTS].copy()
         library = Library(self.embedding_._to_random_graphs, nodes, pivots)
         vectors = None if self.exact else self.embedding_._features(distances)
+        large = library.large_pair()
+        if large is not None:
+            warn_about_large_pair(*large)
         self._restore(self.embedding_, library, batch.ids, vectors)
 
     def _restore(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from graphmover.search.on_device import (
     raise_to_bounds_on_device,
     sketches_on_device,
 )
+from graphmover.transport.cpu.engine import bytes_of_large_pair
 from graphmover.transport.ground import (
     Ground,
     GroundDistance,
@@ -47,6 +49,9 @@ MOST_PIVOTS = 64
 _PAIR_SECONDS = 150e-9
 _ARC_SECONDS = 10e-9
 _SEARCH_SECONDS = 320e-6
+
+#: Bytes for one pair of graphs of which there is a warning.
+_MUCH_MEMORY = 10**9
 
 
 class Library:
@@ -87,6 +92,24 @@ class Library:
     def rounding(self) -> float | None:
         """What rounding may add to any distance; None: nothing, they are quotients of integers."""
         return None if self.has_closed_form else rounding_of(self.nodes)
+
+    def large_pair(self) -> tuple[int, int, int] | None:
+        """Return how many nodes its two largest graphs have, and the bytes that solving them takes.
+
+        Equal nodes count as one. None if this is little memory.
+        """
+        counts = self.nodes.node_counts
+        order = np.argsort(-counts, kind="stable").tolist()
+        if self.has_closed_form or len(order) < 2:
+            return None
+        most = int(counts[order[0]])
+        large = [*takewhile(lambda graph: _is_large(most, int(counts[graph])), order)]
+        if len(large) < 2:
+            return None
+        merged = BACKENDS["cpu"].prepare(self.nodes[np.array(large)], self.ground)
+        assert isinstance(merged, PreparedSide)
+        m, n = np.sort(np.diff(merged.side.offsets))[-2:].tolist()
+        return (n, m, bytes_of_large_pair(n, m)) if _is_large(n, m) else None
 
     def unknown_labels(self) -> UnknownLabels:
         """Return a count of queries that have no label in common with any of the graphs."""
@@ -213,6 +236,10 @@ class Library:
             "_device_sketches": None,
             "_labels": None,
         }
+
+
+def _is_large(n: int, m: int) -> bool:
+    return bytes_of_large_pair(n, m) > _MUCH_MEMORY
 
 
 class Prepared(NamedTuple):
