@@ -1,5 +1,6 @@
 """What graphs carry and an embedding ignores is said."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from graph_zoo import random_graph
 
 import graphmover as gm
+from graphmover.cli.words import in_words_of_options
 
 
 def graphs_with(**columns):
@@ -41,6 +43,20 @@ def test_the_default_says_what_it_ignores(columns, what, remedy):
         f'node_embedding="{remedy}" does'
     )
     assert not said(graphs, node_embedding=remedy)
+
+
+def test_nearest_graphs_name_a_parameter_that_they_have():
+    graphs = graphs_with(edge_labels=2)
+    remedy = 'embedding=gm.RandomGraphEmbedding(node_embedding="edges,structure")'
+    expected = (
+        'the graphs carry edge labels, which node_embedding="laplacian" does not use: '
+        f"{remedy} does"
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(expected)}$") as warned:
+        gm.NearestGraphs(1).fit(graphs)
+    assert len(warned) == 1
+    assert in_words_of_options(expected).endswith("use: --node-embedding edges,structure does")
+    gm.NearestGraphs(1, embedding=eval(remedy.removeprefix("embedding="))).fit(graphs)
 
 
 ALL = {"attributes": 2, "edge_labels": 2, "labels": 3, "weighted": True}

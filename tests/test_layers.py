@@ -25,6 +25,7 @@ ORDER = [
     "_utils.own_folder",
     "_utils.fork",
     "_utils.cancelling",
+    "_utils.child_processes",
     "_utils.bars",
     "_utils.messages",
     "_utils.progress",

@@ -236,7 +236,7 @@ def test_labels_that_no_graph_has_are_told(name, bounds):
         for g in graphs
     ]
     near = gm.NearestGraphs(3, embedding=EMBEDDINGS[name], random_state=0).fit(named)
-    near.add([gm.Graph(1, [], node_labels=["new"])])
+    near.add([*named[:1], gm.Graph(1, [], node_labels=["new"])])  # no warning
     with always(bounds=bounds):
         near.kneighbors(named[:9])  # no warning
         near.kneighbors([gm.Graph(2, [(0, 1)], node_labels=["new", "newer"])])
@@ -244,6 +244,11 @@ def test_labels_that_no_graph_has_are_told(name, bounds):
         words = "3 of 5 graphs have no node label in common with the graphs that are searched"
         with pytest.warns(UserWarning, match=words):
             near.kneighbors(named[:2] + graphs[:3])
+        words = "12 of 12 graphs have no node label in common with the graphs that are searched"
+        with pytest.warns(UserWarning, match=words) as warned:
+            near.add(graphs[:12])
+        assert len(warned) == 1
+        near.add(graphs[12:24])  # no warning: now they are known
 
 
 def test_added_graphs_are_found_as_if_they_had_been_there():
@@ -335,6 +340,19 @@ def test_only_embeddings_are_taken():
         gm.NearestGraphs(embedding=gm.GraphVectorizer()).fit(graphs)
 
 
+def test_memory_for_a_pair_is_told(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)  # a pair of 320 nodes
+    path, longer = (gm.Graph(n, [(i, i + 1) for i in range(n - 1)]) for n in (250, 330))
+    star = gm.Graph(400, [(0, i) for i in range(1, 400)])  # 2 nodes, once equal ones are merged
+    gm.NearestGraphs(1).fit([path, path, longer, star])  # no warning
+    words = r"graphs of 330 and 330 nodes .* up to 0\.0 GB .*: embedding=gm\.RandomGraphEmbedding\("
+    with pytest.warns(UserWarning, match=words) as warned:
+        gm.NearestGraphs(1).fit([path, longer, star, longer])
+    assert len(warned) == 1
+    remedy = str(warned[0].message).partition("embedding=")[2]
+    gm.NearestGraphs(1, embedding=eval(remedy)).fit([longer, longer])  # no warning
+
+
 def test_no_queries():
     near = gm.NearestGraphs(2).fit(gm.make_graph_families(5, random_state=0).graphs)
     distances, indices = near.kneighbors([])
@@ -355,6 +373,31 @@ def test_vectors_alone_state_their_recall():
     np.testing.assert_allclose(rough.kneighbors(graphs[:4])[0], index.kneighbors(vectors)[0])
     assert len(rough.radius_neighbors(graphs[:4], 0.1)[0]) == 4
     assert rough.add(graphs[:2]).kneighbors(graphs[:1], 2)[1].tolist() == [[0, 120]]
+
+
+def test_by_vectors_graphs_without_nodes_are_infinitely_far_too():
+    graphs = gm.make_graph_families(30, random_state=0).graphs
+    near = gm.NearestGraphs(5, exact=False, random_state=0).fit(graphs)
+    empty = gm.Graph(0, [])
+    for n_empty in (0, 2):  # among those that are searched
+        with pytest.warns(UserWarning, match="no nodes") as warned:
+            distances, indices = near.kneighbors([graphs[1], empty])
+        assert len(warned) == 1
+        assert np.isfinite(distances[0]).all() and indices[0, 0] == 1
+        assert np.isinf(distances[1]).all() and indices[1].tolist() == [0, 1, 2, 3, 4]
+        with pytest.warns(UserWarning, match="no nodes"):
+            found = near.radius_neighbors([graphs[1], empty], 1e3)[1]
+        assert sorted(found[0]) == list(range(30)) and not len(found[1])
+        with pytest.warns(UserWarning, match="no nodes"):
+            distances, indices = near.kneighbors([graphs[1], empty], 30 + n_empty)
+        assert np.isinf(distances[0]).sum() == n_empty
+        assert indices[0, 30:].tolist() == [30, 31][:n_empty]
+        if not n_empty:
+            with pytest.warns(UserWarning, match="no nodes"):
+                near.add([empty, empty])
+    distances, indices = near.kneighbors()
+    assert np.isinf(distances[30:]).all() and np.isfinite(distances[:30]).all()
+    assert indices[31].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_any_index_of_vectors_serves():

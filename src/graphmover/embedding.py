@@ -225,10 +225,10 @@ class RandomGraphEmbedding(
         """
         return self._features(self._fit(batch, want_distances=True, embedded=embedded, warn=False))
 
-    def _fit_with_nodes(self, batch: GraphBatch) -> tuple[Floats, NodeEmbeddings]:
+    def _fit_with_nodes(self, batch: GraphBatch, *, warn: bool) -> tuple[Floats, NodeEmbeddings]:
         """Fit; return the distances and the embedded nodes of the training graphs."""
         embedded: dict[object, Any] = {}
-        distances = self._fit(batch, want_distances=True, embedded=embedded)
+        distances = self._fit(batch, want_distances=True, embedded=embedded, warn=warn)
         nodes = next(iter(embedded.values())).divided_by(self.node_scale_)
         return distances, nodes.on_host(np.arange(len(batch)))
 

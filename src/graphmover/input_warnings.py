@@ -52,10 +52,13 @@ CARRIED = {
 }
 
 
-def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
+def warn_about_unused(
+    batch: GraphBatch, parameters: Mapping[str, Any], *, given_as: str = "{}"
+) -> None:
     """Warn once if graphs carry what an embedding with these parameters ignores.
 
     ``use_node_labels=False`` asks for labels to be ignored. What a callable uses cannot be known.
+    ``given_as`` says how parameters reach the embedding, if the caller does not take them itself.
     """
     chosen = parameters["node_embedding"]
     unused = [] if callable(chosen) else unused_by(parameters, batch)
@@ -81,9 +84,10 @@ def warn_about_unused(batch: GraphBatch, parameters: Mapping[str, Any]) -> None:
         named = None if chosen is None else f'"{text_of(chosen)}"'
         carried = [what for what in CARRIED if carries(batch, what)]
         smoothing = ", smoothing=1" if "edge weights" in unused else ""
+        remedy = f'node_embedding="{embedding_of(carried)}"{smoothing}'
         warn(
             f"the graphs carry {_listed(unused)}, which node_embedding={named} does not use: "
-            f'node_embedding="{embedding_of(carried)}"{smoothing} does'
+            f"{given_as.format(remedy)} does"
         )
 
 
@@ -191,6 +195,16 @@ class UnknownLabels:
             f"so their labels say nothing about them. Do they have the type of the labels that the "
             f"model was fitted with, numbers or strings?"
         )
+
+
+def warn_about_large_pair(n: int, m: int, n_bytes: int) -> None:
+    """Warn that one transport problem between graphs of n and m nodes takes much memory."""
+    warn(
+        f"graphs of {n:,} and {m:,} nodes are among those that are searched: the exact distance of "
+        f"one such pair takes up to {n_bytes / 1e9:.1f} GB in each thread, and seconds or more. "
+        f"Labels at all depths have a closed form: embedding=gm.RandomGraphEmbedding("
+        f'node_embedding=None, wl_iterations=3, wl_depths="all")'
+    )
 
 
 def warn_about_zero_rows(n_empty: int) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from graphmover._utils.checks import require_integer
+from graphmover._utils.checks import require_integer, require_one_of
 from graphmover._utils.progress import Progress
 from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
@@ -18,7 +18,12 @@ from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs
+from graphmover.input_warnings import (
+    UnknownLabels,
+    warn_about_empty_graphs,
+    warn_about_large_pair,
+    warn_about_unused,
+)
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
@@ -27,11 +32,20 @@ from graphmover.search.files import SavedIndex
 from graphmover.search.library import MOST_PIVOTS, Library
 from graphmover.search.matrices import NeighborMatrices
 from graphmover.search.queries import neighbors_of_graphs, neighbors_within
-from graphmover.search.vectors import N_VECTORS, fitted_index, measured_recall
+from graphmover.search.vectors import (
+    N_VECTORS,
+    fitted_index,
+    measured_recall,
+    neighbors_of_vectors,
+    put_empty_graphs_last,
+)
 from graphmover.transport.ground import Ground
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+#: Where parameters of the default embedding are to be written.
+_GIVEN_AS = "embedding=gm.RandomGraphEmbedding({})"
 
 
 class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
@@ -153,10 +167,18 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             if self.embedding_.random_state is None:
                 settings["random_state"] = self.random_state
             self.embedding_.set_params(**settings)
-            distances, nodes = self.embedding_._fit_with_nodes(batch)
+            if self.embedding is None:
+                warn_about_empty_graphs(batch)
+                warn_about_unused(batch, self.embedding_.get_params(deep=False), given_as=_GIVEN_AS)
+            distances, nodes = self.embedding_._fit_with_nodes(
+                batch, warn=self.embedding is not None
+            )
         pivots = distances[:, :MOST_PIVOTS].copy()
         library = Library(self.embedding_._to_random_graphs, nodes, pivots)
         vectors = None if self.exact else self.embedding_._features(distances)
+        large = library.large_pair()
+        if large is not None:
+            warn_about_large_pair(*large)
         self._restore(self.embedding_, library, batch.ids, vectors)
 
     def _restore(
@@ -193,6 +215,10 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         if len(batch):
             warn_about_empty_graphs(batch)
             nodes, distances = self._embedded(batch)
+            if not self._library.knows_labels_of(nodes):
+                unknown = self._unknown_labels()
+                unknown.count(len(batch), len(batch))
+                unknown.warn()
             library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
             ids = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
             vectors = recall = None
@@ -251,9 +277,10 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
         require_integer("n_neighbors", wanted, least=1)
         self._require_enough(int(wanted), itself=X is None)
-        if not self.exact:
-            return self._by_vectors("kneighbors", X, int(wanted), return_distance)
-        distances, indices = self._kneighbors(_queries(X), int(wanted))
+        if self.exact:
+            distances, indices = self._kneighbors(_queries(X), int(wanted))
+        else:
+            distances, indices = self._by_vectors(X, Limit(int(wanted)))
         return (distances, indices) if return_distance else indices
 
     def radius_neighbors(
@@ -277,13 +304,13 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         """
         check_is_fitted(self)
         radius = _checked_radius(self.radius, radius)
-        if not self.exact:
-            return self._by_vectors("radius_neighbors", X, radius, return_distance)
-        found = self._found(_queries(X), Limit(None, radius))
-        indices = _array_of_arrays([one.indices for one in found])
-        if not return_distance:
-            return indices
-        return _array_of_arrays([one.distances for one in found]), indices
+        if self.exact:
+            found = self._found(_queries(X), Limit(None, radius))
+            distances = _array_of_arrays([one.distances for one in found])
+            indices = _array_of_arrays([one.indices for one in found])
+        else:
+            distances, indices = self._by_vectors(X, Limit(None, radius))
+        return (distances, indices) if return_distance else indices
 
     def explain(self, graph: Any, index: int, graphs: Any = None) -> Alignment:
         """Explain the distance between a graph and one of those that are searched.
@@ -303,9 +330,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         Alignment
         """
         check_is_fitted(self)
-        require_integer("index", index, least=0)
-        if index >= self.n_samples_fit_:
-            raise IndexError(f"there is no graph {index} among {self.n_samples_fit_}")
+        require_one_of("graph", index, self.n_samples_fit_)
         nodes = self.nodes_[int(index)]
         other = Graph(len(nodes.points), np.empty((0, 2), np.int64))
         if graphs is not None:
@@ -360,14 +385,17 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         self._counts.pairs = len(found) * (self.n_samples_fit_ - (X is None))
         return found
 
-    def _by_vectors(self, method: str, X: Any, limit: float, return_distance: bool) -> Any:
+    def _by_vectors(self, X: Any, limit: Limit) -> tuple[Any, Any]:
         """Query the index of vectors."""
-        queries = _queries(X)
+        queries = None if X is None else graphs_to_transform(X)
         vectors = None if queries is None else self._vectors_of(queries)
-        n_queries = self.n_samples_fit_ if vectors is None else len(vectors)
+        empty_graphs = self.nodes_.node_counts == 0
+        empty_queries = empty_graphs if queries is None else queries.node_counts == 0
         self._counts.solved = 0
-        self._counts.pairs = n_queries * (self.n_samples_fit_ - (X is None))
-        return getattr(self.index_, method)(vectors, limit, return_distance=return_distance)
+        self._counts.pairs = len(empty_queries) * (self.n_samples_fit_ - (X is None))
+        found = neighbors_of_vectors(self.index_, vectors, limit)
+        put_empty_graphs_last(found, empty_queries, empty_graphs, limit, itself=X is None)
+        return found
 
     def _vectors_of(self, batch: GraphBatch) -> Floats:
         vectors: Floats = self.embedding_._rows(batch, self.embedding_._features)

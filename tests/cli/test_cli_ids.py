@@ -112,6 +112,24 @@ def test_converting_lists_bad_graphs_too(molecules, tmp_path):
     assert gm.read_graphs(tmp_path / "x.parquet").ids.tolist()[:2] == ["ethanol", "ethane"]
 
 
+def test_control_characters_of_the_data_do_not_reach_the_terminal(tmp_path):
+    ids = ["a\nb", "\x1b]0;title\x07", "é", "d", "e", "f"]
+    graphs = gm.as_graph_batch([gm.Graph(2 + i, [(0, 1)]) for i in range(6)], ids=ids)
+    target = np.array(["x\u202ey", "z"] * 2 + ["x\u202ey", "\x1b[2J"], dtype=object)
+    gm.write_graphs(gm.Dataset("x", graphs, target), tmp_path / "x.jsonl")
+    answer = run("info", "x.jsonl", cwd=tmp_path)
+    assert r"ids               6 (a\nb, \x1b]0;title\x07, é, " in answer.stdout
+    assert r"3 classes (x\u202ey: 3, z: 2, \x1b[2J: 1)" in answer.stdout
+    told = json.loads(run("info", "x.jsonl", "--json", cwd=tmp_path).stdout)
+    assert list(told["target"]["classes"]) == ["x\u202ey", "z", "\x1b[2J"]
+    os.rename(tmp_path / "x.jsonl", tmp_path / "\x1bc.jsonl")
+    answer = run("evaluate", "\x1bc.jsonl", "--folds", "3", *SMALL, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert r"\x1bc: 6 graphs, 3 classes" in answer.stdout
+    for shown in (answer.stdout, answer.stderr):  # the note on rare classes is a warning, too
+        assert r"(\x1b[2J: 1, z: 2)" in shown and "\x1b" not in shown
+
+
 def test_info_lists_what_a_source_carries(molecules, tmp_path):
     answer = run("info", "x.smi", "--errors", "skip", cwd=tmp_path)
     assert "\nids               3 (ethanol, ethane, benzene)\n" in answer.stdout

@@ -105,6 +105,7 @@ def test_a_sample_is_fitted_and_all_graphs_are_indexed(folder, tmp_path):
         (1, "index none.smi -o x.index", "none.smi"),
         (2, "index library.smi -o x.index --components 5", "leave out --components"),
         (2, "index library.smi -o x.index --partial", "--partial"),
+        (1, "embed library.smi -m library.index -o x.csv", "search it with `graphmover search`"),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(folder, monkeypatch, caplog, code, command, message):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import commands
 import pytest
@@ -45,6 +46,16 @@ def test_an_output_that_cannot_be_written_is_an_error_before_the_fit(source, tmp
     assert answer.returncode == 1
     assert "there is no folder" in answer.stderr
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, where even root creates no files")
+def test_a_read_only_folder_is_an_error_before_the_fit(source, tmp_path):
+    for output, *options in (["/proc/z", "--workers", 1], ["/proc/z.csv"]):
+        answer = embed(source, output, *options, "-m", tmp_path / "model.npz")
+        assert answer.returncode == 1
+        expected = f"graphmover: cannot write {output}: the folder /proc is read-only\n"
+        assert answer.stderr == expected
+        assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.slow

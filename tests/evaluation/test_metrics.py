@@ -189,6 +189,12 @@ def test_the_graphs_of_a_rare_class_are_in_different_folds():
 
 
 @pytest.mark.slow
+def test_many_classes_are_not_asked_to_be_values():
+    """They are classes, by their kind or as the user said: scikit-learn need not ask."""
+    graphs = gm.make_graph_families(48, random_state=0, min_nodes=10, max_nodes=12).graphs
+    evaluate(graphs, np.arange(48) % 24, n_folds=2, n_repeats=1)  # no warning
+
+
 def test_rare_classes_are_reported_and_do_not_stop_a_run(data):
     names = np.array(["a", "b", "c", "d", "e", "f"], object)[data.target]
     names[:2], names[2] = "two", "one"

@@ -128,7 +128,7 @@ def test_a_column_of_distances_is_explained(graphs, name):
     options, _ = EMBEDDINGS[name]
     embedding = fitted(graphs, **options)
     distances = embedding.distances(graphs)
-    for i, r in ((0, 0), (3, 5), (4, -1)):
+    for i, r in ((0, 0), (3, 5), (4, 2)):
         with_graphs = gm.explain(graphs[i], r, embedding, training_graphs=graphs)
         assert_adds_up(with_graphs, distances[i, r])
         assert_adds_up(gm.explain(graphs[i], r, embedding), distances[i, r])
@@ -238,8 +238,11 @@ def test_neighbours_are_explained(graphs):
     if molecules is not None:
         found = gm.NearestGraphs(1).fit(molecules).explain("CCO", 0, molecules)
         assert found.distance == 0
-    with pytest.raises(IndexError, match="there is no graph 8 among 8"):
-        near.explain(graphs[0], 8)
+    for number in (8, -1):
+        with pytest.raises(ValueError, match=rf"there is no graph {number} among 8 \(0 to 7\)"):
+            near.explain(graphs[0], number)
+    with pytest.raises(TypeError, match="the number of a graph must be an integer"):
+        near.explain(graphs[0], 1.5)
     with pytest.raises(ValueError, match="these are not the graphs that were searched"):
         near.explain(graphs[0], 1, graphs[:3])
 
@@ -251,8 +254,10 @@ def test_wrong_use_is_named(graphs):
         gm.explain(graphs, graphs[0], embedding)
     with pytest.raises(ValueError, match="b has no nodes"):
         gm.explain(graphs[0], empty, embedding)
-    with pytest.raises(IndexError, match="there is no random graph 6 among 6"):
-        gm.explain(graphs[0], 6, embedding)
+    for number in (6, -1):
+        message = rf"there is no random graph {number} among 6 \(0 to 5\)"
+        with pytest.raises(ValueError, match=message):
+            gm.explain(graphs[0], number, embedding)
     with pytest.raises(TypeError, match="embedding must be a fitted RandomGraphEmbedding"):
         gm.explain(graphs[0], graphs[1], "laplacian")
     with pytest.raises(ValueError, match="This RandomGraphEmbedding instance is not fitted"):

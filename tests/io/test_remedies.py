@@ -88,3 +88,16 @@ def test_a_file_of_vectors_is_not_taken_for_graphs(tmp_path):
 def test_an_empty_folder_lists_each_format_once(tmp_path):
     message = message_of(tmp_path)
     assert message.count("*.graphml,") == message.count("*.edges,") == 1
+
+
+def test_a_file_that_must_not_be_read(tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "x.parquet"
+    gm.write_graphs([gm.Graph(2, [(0, 1)])], path)
+
+    def refused(path, *_, **__):
+        raise PermissionError(13, f"Failed to open local file '{path}'. Detail: [errno 13]")
+
+    monkeypatch.setattr(parquet, "read_metadata", refused)  # root may read everything
+    with pytest.raises(PermissionError, match=rf"^cannot read {path}: permission denied$"):
+        gm.read_graphs(path)

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -170,8 +171,9 @@ def test_regression(tmp_path):
 def test_whole_numbers_are_classes_or_values_as_the_task_says(tmp_path):
     graphs = gm.make_graph_families(40, random_state=0).graphs
     y = 10.0 * np.arange(40)
-    _, page = page_of(graphs, tmp_path, y=y)
     words = 'class, 0.0, has 1 graph, expected 2 or more: use more graphs, or task="regression" if'
+    with pytest.warns(UserWarning, match=words):
+        _, page = page_of(graphs, tmp_path, y=y)
     assert words in "".join(page.text)
     _, page = page_of(graphs, tmp_path, y=y, task="regression", overwrite=True)
     text = "".join(page.text)
@@ -204,10 +206,13 @@ def test_what_is_missing_is_said(tmp_path):
         (None, "have no target, so nothing is predicted"),
         (["x"] * 12, "Nothing is predicted: "),
         (np.zeros((12, 2)), "one column at a time"),
-        ([1.5] * 11 + [np.nan], "Nothing is predicted: "),
+        ([1.5] * 11 + [np.nan], r"Nothing is predicted: y\[11\] is nan"),
     ):
-        _, page = page_of(graphs, tmp_path, y=y, overwrite=True)
-        assert words in "".join(page.text)
+        with nullcontext() if y is None else pytest.warns(UserWarning, match=words) as warned:
+            made, page = page_of(graphs, tmp_path, y=y, overwrite=True)
+        assert y is None or len(warned) == 1
+        (note,) = made.notes
+        assert re.search(words, note) and note in "".join(page.text)
         assert page.json("meta")["target"] is None and page.json("meta")["anchors"] == []
     _, page = page_of(graphs, tmp_path, y=[0, 1] * 6, n_folds=0, overwrite=True)
     assert "No predictions were asked for" in "".join(page.text)
@@ -254,8 +259,8 @@ def test_molecules_are_all_drawn_alike(tmp_path):
 def test_rare_classes(tmp_path):
     graphs = gm.make_graph_families(8, random_state=0).graphs
     for y in ([0, 1], [0] * 7 + [1]):
-        _, page = page_of(graphs[: len(y)], tmp_path, y=y, overwrite=True)
-        assert "Nothing is predicted: " in "".join(page.text)
+        with pytest.warns(UserWarning, match="Nothing is predicted: "):
+            page_of(graphs[: len(y)], tmp_path, y=y, overwrite=True)
     _, page = page_of(graphs, tmp_path, y=[0] * 6 + [1] * 2, n_folds=5, overwrite=True)
     assert len(arrays_in(page)["predicted"]) == 8  # a graph of each class is in every training set
 
@@ -296,6 +301,18 @@ def test_wrong_use_is_named(tmp_path):
     with pytest.raises(FileExistsError, match="exists"):
         gm.report(graphs, path)
     assert path.read_text() == "mine"
+
+
+def test_the_command_says_why_nothing_is_predicted(tmp_path):
+    source, output = tmp_path / "x.parquet", tmp_path / "x.html"
+    graphs = gm.make_graph_families(12, random_state=0).graphs
+    gm.write_graphs(graphs, source, target=[1.5] * 11 + [np.nan])
+    command = ("report", source, "-o", output, "--components", "4", "--map", "pca")
+    done = run(*command)
+    assert done.returncode == 0
+    assert done.stderr.count("warning: Nothing is predicted: y[11] is nan") == 1
+    told = json.loads(run(*command, "--force", "--json").stdout)
+    assert len(told["notes"]) == 1 and "y[11] is nan" in told["notes"][0]
 
 
 @pytest.mark.slow

@@ -1,5 +1,9 @@
 """Processes with limits, and what a method costs."""
 
+import multiprocessing
+import os
+import signal
+import threading
 import time
 
 import numpy as np
@@ -33,10 +37,24 @@ def test_too_much_memory_is_a_result():
 
 
 def test_a_process_that_is_killed_is_told():
-    import os
-
     outcome = run_limited(os._exit, 7)
     assert outcome.failure == "ended with exit code 7"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_the_process_leaves_ctrl_c_to_the_one_that_waits():
+    """A terminal sends it to both; the process would print a traceback, most often of imports."""
+
+    def send():
+        while not (started := multiprocessing.active_children()):
+            time.sleep(0.001)
+        os.kill(started[0].pid, signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    assert run_limited(divmod, 7, 2).result == (3, 1)
+    sender.join()
+    assert run_limited(signal.raise_signal, signal.SIGINT).failure is None
 
 
 @pytest.mark.slow

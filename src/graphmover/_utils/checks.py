@@ -34,6 +34,16 @@ def require_integer(name: str, value: Any, least: int, most: int | None = None) 
         raise ValueError(f"{name} must be at most {most}, got {shown(value)}")
 
 
+def require_one_of(noun: str, number: Any, n_things: int) -> None:
+    """Raise an error unless a number is that of one of some things, from 0."""
+    if not is_integer(number):
+        raise TypeError(f"the number of a {noun} must be an integer, got {number!r}")
+    if not 0 <= number < n_things:
+        raise ValueError(
+            f"there is no {noun} {shown(number)} among {n_things} (0 to {n_things - 1})"
+        )
+
+
 def shown(value: Any) -> str:
     """Return the text of a value for messages; Python has none for integers that are too long."""
     try:

@@ -35,12 +35,24 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
     if target.exists() and not target.is_symlink() and not target.is_file():
         raise ValueError(f"cannot write {target}: expected a regular file, not a device or pipe")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK):
-        raise PermissionError(f"cannot write {target}: the folder {target.parent} is read-only")
-    with suppress(FileNotFoundError):
-        os.lstat(_draft_of(target))  # raises if the name is too long
+    require_folder_above(target)
+
+
+def require_folder_above(target: Path) -> None:
+    """Raise an error unless files can be created where a file or folder is to be."""
+    above = target.parent
+    if not above.is_dir():
+        raise FileNotFoundError(f"cannot write {target}: there is no folder {above}")
+    draft = _draft_of(target)
+    try:
+        if not os.access(above, os.W_OK):
+            raise PermissionError
+        # What seems to be writable may not be, such as /proc. A name that is too long fails, too.
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+    except (FileNotFoundError, PermissionError):
+        raise PermissionError(f"cannot write {target}: the folder {above} is read-only") from None
+    with suppress(OSError):
+        draft.unlink()
 
 
 def require_new(path: str | os.PathLike[str], *, overwrite: bool) -> None:

@@ -33,7 +33,7 @@ class _StandardError(logging.Handler):
         if logging.getLogger().handlers:
             return
         kind = "warning: " if record.levelno == logging.WARNING else ""
-        line = f"graphmover: {kind}{record.getMessage()}"
+        line = printable(f"graphmover: {kind}{record.getMessage()}")
         if "tqdm" in sys.modules:  # above any progress bar
             from graphmover._utils.bars import ThreadBar
 
@@ -56,6 +56,15 @@ def counted(number: int, noun: str, nouns: str | None = None) -> str:
 def shortened(text: str, most: int) -> str:
     """Return at most so many characters of a text, its last ones too: names often differ there."""
     return text if len(text) <= most else f"{text[: most - 1 - _ENDING]}…{text[-_ENDING:]}"
+
+
+def printable(text: str) -> str:
+    """Return a text of the data on one line, with control characters escaped: for a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
 
 
 def tell(message: str, *values: object, shown: bool) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import printable
 from graphmover.cli.command import Result
 from graphmover.cli.options import NO_TARGET, Jobs, Seed, Source, Task, reads_graphs
 
@@ -125,7 +126,7 @@ def _print_table(found: Comparison) -> None:
     for row in found.rows:
         name = f"{row['method']:<{width}}"
         if row["mean"] is None:
-            print(f"{name}   {row['note']}")
+            print(f"{name}   {printable(row['note'])}")
             continue
         scale, digits = (100, 2) if found.metric == "accuracy" else (1, 3)
         score = f"{scale * row['mean']:6.{digits}f} +- {scale * (row['std'] or 0.0):5.{digits}f}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphmover._utils.messages import printable
 from graphmover.cli.command import Result
 from graphmover.cli.grids import Grid, parsed_grid
 from graphmover.cli.options import (
@@ -134,7 +135,7 @@ def evaluate(
 
     def show() -> None:
         classes = "" if regression else f", {len(target.classes)} classes"
-        print(f"{data.name}: {len(data):,} graphs{classes}")
+        print(f"{printable(data.name)}: {len(data):,} graphs{classes}")
         machine = "ridge regression predicts" if regression else _CLASSIFIER
         print(f"{repeats} x {folds}-fold cross-validation; {machine}")
         print(f"+- is the standard deviation of {'folds' if repeats == 1 else 'repetitions'}\n")

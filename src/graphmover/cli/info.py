@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphmover._utils.messages import printable
 from graphmover.cli.command import Result
 from graphmover.cli.options import Source, reads_graphs
 from graphmover.cli.tables import print_histogram
@@ -75,7 +76,7 @@ def _ids(summary: Summary) -> str:
     """Say how many graphs have ids, and show some."""
     if not summary.ids:
         return "none"
-    shown = ", ".join(str(value)[:40] for value in summary.first_ids)
+    shown = ", ".join(printable(str(value)[:40]) for value in summary.first_ids)
     more = ", ..." if summary.ids > len(summary.first_ids) else ""
     return f"{summary.ids:,} ({shown}{more})"
 
@@ -85,13 +86,13 @@ def _target(target: dict[str, Any] | None) -> str:
         return "none"
     if "classes" not in target:
         return f"real numbers from {target['least']:g} to {target['most']:g}"
-    counts = [f"{name}: {count}" for name, count in target["classes"].items()]
+    counts = [f"{printable(name)}: {count}" for name, count in target["classes"].items()]
     more = ", ..." if len(counts) > 5 else ""
     return f"{len(counts)} classes ({', '.join(counts[:5])}{more})"
 
 
 def _others(names: list[str]) -> str:
-    shown = ", ".join(names[:8]) + (", ..." if names[8:] else "")
+    shown = ", ".join(map(printable, names[:8])) + (", ..." if names[8:] else "")
     return f"{shown}; not read: choose with --target-column and --id-column"
 
 

@@ -82,5 +82,6 @@ def report(
             "graphs": made.n_graphs,
             "bytes": made.n_bytes,
             "seconds": made.seconds,
+            **({"notes": list(made.notes)} if made.notes else {}),
         }
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graphmover._utils.messages import printable
 from graphmover.cli.words import in_words_of_options
 
 
@@ -28,7 +29,7 @@ def print_scores(scores: Sequence[Mapping[str, Any]]) -> None:
         line = "   ".join(f"{cells[metric][place]:<{widths[metric]}}" for metric in cells)
         print(f"{name:<{width}}   {line}   {score['seconds']:5.1f}")
     for note in scores[0].get("notes", []):
-        print(f"\n{in_words_of_options(note)}")
+        print(f"\n{printable(in_words_of_options(note))}")
 
 
 def _cell(metric: str, score: Mapping[str, Any]) -> str:

@@ -34,6 +34,9 @@ OPTION_OF = {name: parameter.option for name, parameter in PARAMETERS.items()} |
 }
 #: Names of functions, which are for Python alone.
 _FUNCTIONS = re.compile(r" \(gm\.\w+(, gm\.\w+)*\)")
+#: What takes parameters that are options here.
+_TAKES_PARAMETERS = re.compile(r"\bembedding=gm\.RandomGraphEmbedding\((.*?)\)")
+_LOAD_INDEX = "load it with NearestGraphs.load"
 _VALUES = {"True": "yes", "False": "no"}
 
 #: A parameter, perhaps with a value: ``use_node_labels=True``, or at the start of a message.
@@ -60,7 +63,9 @@ def in_words_of_options(message: str) -> str:
             value = getattr(rule, "none", None) or "none"
         return f"{OPTION_OF[name]} {_VALUES.get(value, value)}"
 
-    return _PARAMETER.sub(option, _FUNCTIONS.sub("", message))
+    message = message.replace(_LOAD_INDEX, "search it with `graphmover search`")
+    message = _TAKES_PARAMETERS.sub(r"\1", _FUNCTIONS.sub("", message))
+    return _PARAMETER.sub(option, message)
 
 
 def usage_message(error: Any) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal, NamedTuple
 from uuid import uuid4
 
-from graphmover._utils.files import remove_stale_drafts, replacing
+from graphmover._utils.files import remove_stale_drafts, replacing, require_folder_above
 from graphmover.graphs.arrow import pyarrow
 from graphmover.io.many_files import by_number, files_of, is_pattern
 
@@ -145,10 +145,9 @@ class Place:
             self.system.handler.fs.invalidate_cache()
 
     def require_folder_above(self) -> None:
-        """Raise an error if there is no folder on this machine to create this one in."""
-        above = Path(self.path).parent
-        if self.is_local and not above.is_dir():
-            raise FileNotFoundError(f"cannot write {self.path}: there is no folder {above}")
+        """Raise an error if this one cannot be created in a folder of this machine."""
+        if self.is_local:
+            require_folder_above(Path(self.path))
 
     def make_folder(self) -> None:
         """Create this folder if there is none."""

@@ -31,7 +31,7 @@ from graphmover.evaluation.metrics import CLASSIFICATION_METRICS, REGRESSION_MET
 from graphmover.evaluation.paired import PairedDifference, paired_difference
 from graphmover.evaluation.protocol import EvaluationMethod, FoldsLeft, Problem, Row
 from graphmover.evaluation.table import Evaluation, columns
-from graphmover.evaluation.target import encoded_target
+from graphmover.evaluation.target import encoded_target, surely_classes
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.input_warnings import warn_of_notes
@@ -203,7 +203,8 @@ def evaluate(
     problem = Problem(
         batch, target, classes, folds, numbers, selection, random_state, n_jobs, device, wanted
     )
-    rows = [row for method in chosen for row in _rows(method, problem, finished, progress)]
+    with surely_classes():
+        rows = [row for method in chosen for row in _rows(method, problem, finished, progress)]
     return Evaluation(rows, wanted, notes)
 
 

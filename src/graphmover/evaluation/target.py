@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +72,14 @@ def encoded_target(
         return _values(listed, n_folds)
     _require(_is_class, "a class for each graph, a string or an integer", listed, ids)
     return _classes(listed, n_folds)
+
+
+@contextmanager
+def surely_classes() -> Iterator[None]:
+    """Keep scikit-learn from asking whether many classes are values: that is decided."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")
+        yield
 
 
 def require_task(task: Any) -> None:

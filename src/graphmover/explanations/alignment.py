@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover._utils.checks import is_integer
+from graphmover._utils.checks import is_integer, require_one_of
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.explanations.costs import KINDS, Part, general_rule, split_costs
 from graphmover.explanations.models import random_graph_as_graph, to_random_graphs
@@ -229,7 +229,8 @@ def explain(
     if not is_integer(b):
         other = _one_graph("b", b)
         return aligned(fitted, a, _nodes(other, fitted), other[0], _name("b", other[0]))
-    number = _random_graph_number(int(b), fitted.random_graphs)
+    require_one_of("random graph", b, len(fitted.random_graphs))
+    number = int(b)
     graph = random_graph_as_graph(fitted.random_graphs, number, training_graphs)
     return aligned(fitted, a, fitted.random_graphs[number], graph, f"random graph {number}")
 
@@ -293,9 +294,3 @@ def _nodes(batch: GraphBatch, fitted: DistancesToRandomGraphs) -> NodeEmbeddings
 
 def _name(name: str, graph: Graph) -> str:
     return name if graph.id is None else str(graph.id)
-
-
-def _random_graph_number(number: int, random_graphs: NodeEmbeddings) -> int:
-    if not -len(random_graphs) <= number < len(random_graphs):
-        raise IndexError(f"there is no random graph {number} among {len(random_graphs)}")
-    return number % len(random_graphs)

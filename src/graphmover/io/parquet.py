@@ -234,6 +234,8 @@ def naming_broken(path: Readable) -> Iterator[None]:
     """Turn errors about the file's content into a ValueError that names it."""
     try:
         yield
+    except PermissionError as error:
+        raise PermissionError(f"cannot read {path}: permission denied") from error
     except OSError as error:
         if error.errno is not None:
             raise

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphmover._utils.parallel import single_threaded_blas
 from graphmover._utils.progress import Bar
 from graphmover.evaluation.folds import repeated_folds
-from graphmover.evaluation.target import Target
+from graphmover.evaluation.target import Target, surely_classes
 from graphmover.graphs.batch import GraphBatch
 from graphmover.vectorizer import GraphVectorizer
 
@@ -48,9 +48,8 @@ def fitted(model: Any, vectors: Floats, target: NDArray[Any]) -> Any:
 
     # Of small matrices, threads of BLAS wait for each other longer than they compute.
     one_thread = single_threaded_blas() if vectors.size < _WORTH_THREADS else nullcontext()
-    with one_thread, warnings.catch_warnings():
+    with one_thread, surely_classes(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", "The number of unique classes")  # the page shows it
         return model.fit(vectors, target)
 
 

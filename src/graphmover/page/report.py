@@ -30,6 +30,7 @@ class Made(NamedTuple):
     n_graphs: int
     n_bytes: int
     seconds: dict[str, float]  # by step
+    notes: tuple[str, ...] = ()  # why nothing is predicted, or classes that are too rare
 
 
 def report(
@@ -93,7 +94,9 @@ def report(
     Returns
     -------
     Made
-        The path, the number of graphs, the size of the page in bytes, and the seconds of each step.
+        The path, the number of graphs, the size of the page in bytes, the seconds of each step, and
+        notes of what is lacking, such as the reason why nothing is predicted; a target that
+        cannot be predicted is also a warning.
 
     Examples
     --------
@@ -121,7 +124,8 @@ def report(
         text = page_of(work, content, title, parameters)
         with replacing(path) as file:
             file.write(text.encode())
-    return Made(Path(path), len(data.dataset), len(text.encode()), steps.seconds)
+    n_bytes = len(text.encode())
+    return Made(Path(path), len(data.dataset), n_bytes, steps.seconds, data.notes)
 
 
 def _require_known(reading: dict[str, Any]) -> None:

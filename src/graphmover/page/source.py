@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphmover._utils.messages import warn
 from graphmover.evaluation.target import Target, encoded_target
 from graphmover.graphs.dataset import Dataset
 from graphmover.io.formats import read_graphs
@@ -19,11 +20,19 @@ class Data(NamedTuple):
     target: Target | None
     no_target: str  # why there is none
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the target."""
+        return (self.no_target,) if self.target is None else self.target.notes
+
 
 def read_data(
     source: Any, y: Any, task: str, max_graphs: int, seed: int, reading: dict[str, Any]
 ) -> Data:
-    """Read graphs; of more than ``max_graphs``, a random sample."""
+    """Read graphs; of more than ``max_graphs``, a random sample.
+
+    A target that cannot be predicted is no error, for a page shows more than that: a warning.
+    """
     dataset = read_graphs(source, **reading)
     if y is not None:
         dataset = Dataset(dataset.name, dataset.graphs, np.asarray(y))
@@ -38,7 +47,9 @@ def read_data(
     try:
         target = encoded_target(_named(dataset), len(dataset), 2, task, ids=dataset.ids)
     except ValueError as error:
-        return Data(dataset, n_all, None, f"Nothing is predicted: {error}.")
+        reason = f"Nothing is predicted: {error}"
+        warn(reason)
+        return Data(dataset, n_all, None, f"{reason}.")
     return Data(dataset, n_all, target, "")
 
 

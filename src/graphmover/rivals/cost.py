@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.evaluation.folds import repeated_folds
+from graphmover.evaluation.target import surely_classes
 from graphmover.graphs.batch import GraphBatch
 from graphmover.rivals.catalogue import known_rivals
 from graphmover.rivals.limited import run_limited
@@ -85,7 +86,8 @@ def _run(estimator: Any, train: GraphBatch, target: Any, test: GraphBatch) -> tu
     model = clone(estimator)
     start = time.process_time()
     if hasattr(model, "predict"):
-        model.fit(train, target)
+        with surely_classes():
+            model.fit(train, target)
         middle = time.process_time()
         model.predict(test)
     else:

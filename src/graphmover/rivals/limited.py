@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from graphmover._utils.child_processes import start_deaf, stay_deaf
+
 #: Seconds between two looks at the memory of the process.
 _INTERVAL = 0.05
 
@@ -42,7 +44,7 @@ def run_limited(
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_call, args=(theirs, function, arguments), daemon=True)
     start = time.perf_counter()
-    process.start()
+    start_deaf(process)
     theirs.close()
     peak, failure, answer = 0.0, None, None
     try:
@@ -73,6 +75,7 @@ def run_limited(
 
 
 def _call(connection: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    stay_deaf()  # Ctrl-C is for the process that waits, which ends this one
     result, failure = None, None
     try:
         result = function(*arguments)

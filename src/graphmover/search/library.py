@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from graphmover.search.on_device import (
     raise_to_bounds_on_device,
     sketches_on_device,
 )
+from graphmover.transport.cpu.engine import bytes_of_large_pair
 from graphmover.transport.ground import (
     Ground,
     GroundDistance,
@@ -48,6 +50,9 @@ MOST_PIVOTS = 64
 _PAIR_SECONDS = 150e-9
 _ARC_SECONDS = 10e-9
 _SEARCH_SECONDS = 320e-6
+
+#: Bytes for one pair of graphs of which there is a warning.
+_MUCH_MEMORY = 10**9
 
 
 class Library:
@@ -89,6 +94,24 @@ class Library:
         """What rounding may add to any distance; None: nothing, they are quotients of integers."""
         return None if self.has_closed_form else rounding_of(self.nodes)
 
+    def large_pair(self) -> tuple[int, int, int] | None:
+        """Return how many nodes its two largest graphs have, and the bytes that solving them takes.
+
+        Equal nodes count as one. None if this is little memory.
+        """
+        counts = self.nodes.node_counts
+        order = np.argsort(-counts, kind="stable").tolist()
+        if self.has_closed_form or len(order) < 2:
+            return None
+        most = int(counts[order[0]])
+        large = [*takewhile(lambda graph: _is_large(most, int(counts[graph])), order)]
+        if len(large) < 2:
+            return None
+        merged = BACKENDS["cpu"].prepare(self.nodes[np.array(large)], self.ground)
+        assert isinstance(merged, PreparedSide)
+        m, n = np.sort(np.diff(merged.side.offsets))[-2:].tolist()
+        return (n, m, bytes_of_large_pair(n, m)) if _is_large(n, m) else None
+
     def unknown_labels(self) -> UnknownLabels:
         """Return a count of queries that have no label in common with any of the graphs."""
         is_refined = self.nodes.labels is not None and self.nodes.labels.ndim == 1
@@ -112,11 +135,22 @@ class Library:
         far = np.flatnonzero(np.isfinite(nearest) & (nearest >= least * (1 - 1e-9)))
         if not len(far):
             return 0
+        own = nodes[far]
+        return self._n_unknown(own, own.offsets)
+
+    def knows_labels_of(self, nodes: NodeEmbeddings) -> bool:
+        """Tell whether graphs have no labels, or one in common with any of the library."""
+        if nodes.labels is None or self.nodes.labels is None or not len(nodes.points):
+            return True
+        return not self._n_unknown(nodes, np.array([0, len(nodes.points)]))
+
+    def _n_unknown(self, nodes: NodeEmbeddings, offsets: NDArray[np.int64]) -> int:
+        """Return how many groups of nodes have no label in common with any graph."""
+        assert nodes.labels is not None
+        assert self.nodes.labels is not None
         if self._labels is None:
             self._labels = np.unique(coarsest_labels(self.nodes.labels))
-        own = nodes[far]
-        assert own.labels is not None
-        return n_without_any_of(self._labels, own.labels, own.offsets)
+        return n_without_any_of(self._labels, nodes.labels, offsets)
 
     def with_more(self, nodes: NodeEmbeddings, pivots: Floats) -> Library:
         """Return a library with further graphs, given their distances to the pivots."""
@@ -201,6 +235,10 @@ class Library:
             "_device_sketches": None,
             "_labels": None,
         }
+
+
+def _is_large(n: int, m: int) -> bool:
+    return bytes_of_large_pair(n, m) > _MUCH_MEMORY
 
 
 class Prepared(NamedTuple):

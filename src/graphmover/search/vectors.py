@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from graphmover.search.cascade import Limit
+from graphmover.search.cascade import Limit, nearest_of
 from graphmover.search.library import Library
 from graphmover.search.queries import neighbors_within
 
@@ -27,6 +27,41 @@ def fitted_index(index: Any, vectors: Floats, n_jobs: int | None) -> Any:
 
     chosen = NearestNeighbors(n_jobs=n_jobs) if index is None else clone(index)
     return chosen.fit(vectors)
+
+
+def neighbors_of_vectors(index: Any, vectors: Floats | None, limit: Limit) -> tuple[Any, Any]:
+    """Return distances and indices as an index of vectors finds them; None: those of its own."""
+    if limit.n_neighbors is None:
+        distances, indices = index.radius_neighbors(vectors, limit.radius)
+    else:
+        distances, indices = index.kneighbors(vectors, limit.n_neighbors)
+    return distances, indices
+
+
+def put_empty_graphs_last(
+    found: tuple[Any, Any],
+    empty_queries: NDArray[np.bool_],
+    empty_graphs: NDArray[np.bool_],
+    limit: Limit,
+    *,
+    itself: bool,
+) -> None:
+    """Set distances from and to graphs without nodes to infinity, in place: vectors are zeros.
+
+    ``itself`` says that the queries are the graphs, none of which is its own neighbour.
+    """
+    distances, indices = found
+    is_wrong = empty_queries.copy()
+    if empty_graphs.any():
+        is_wrong |= np.array([empty_graphs[row].any() for row in indices], bool)
+    for query in np.flatnonzero(is_wrong).tolist():
+        order = np.argsort(indices[query])
+        graphs, far = indices[query][order], distances[query][order]
+        if empty_queries[query]:
+            graphs = np.delete(np.arange(len(empty_graphs)), [query] if itself else [])
+            far = np.full(len(graphs), np.inf)
+        far = np.where(empty_graphs[graphs], np.inf, far)
+        distances[query], indices[query] = nearest_of(far, graphs, limit)
 
 
 def measured_recall(

@@ -7,19 +7,18 @@ Here the others go on, and a new process takes the place of the lost one.
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import sys
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from joblib import cpu_count
 
 from graphmover._utils.checks import require_integer
+from graphmover._utils.child_processes import start_deaf, stay_deaf
 from graphmover._utils.messages import warn
 from graphmover.distributed.engines.protocol import MOST_LOSSES, Runs, Work, lost_too_often
 from graphmover.distributed.running import Done
@@ -96,8 +95,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
         self.results, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self._task), daemon=True)
-        with _without_ctrl_c():
-            self._process.start()
+        start_deaf(self._process)
         theirs.close()  # so that its end is seen when the process ends
         self._has_started = False
 
@@ -164,23 +162,9 @@ class _Worker:
         self._process.close()
 
 
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C while they import, which `_serve` comes after."""
-    if sys.platform == "win32":
-        yield
-        return
-    resource_tracker.ensure_running()  # its own start would let Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _serve(orders: Connection, task: Runs) -> None:
     """Do what comes through a pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends workers
+    stay_deaf()  # Ctrl-C is for the driver, which ends workers
     with suppress(OSError):
         orders.send(None)  # it has started
     while True:

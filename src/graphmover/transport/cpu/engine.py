@@ -224,10 +224,23 @@ def _run(kernel, width, size, *arguments):
 
 def _call(kernel, width, size, arguments):
     _load(kernel, width, arguments)
-    n, m = size
+    memory = working_memory(_TABLES[kernel], *_rows_and_stride(width, *size))
+    return kernel((0,) * width, memory, *arguments)
+
+
+def _rows_and_stride(width, n, m):
     stride = -(-min(n, m) // width) * width
-    n_rows = max(n, stride)  # tables of arcs have a row for each sink, padding included
-    return kernel((0,) * width, working_memory(_TABLES[kernel], n_rows, stride), *arguments)
+    return max(n, stride), stride  # tables of arcs have a row for each sink, padding included
+
+
+def bytes_of_large_pair(n: int, m: int) -> int:
+    """Return the memory for one pair of graphs of so many nodes, if the network simplex takes it.
+
+    Equal nodes of a graph count as one: they are merged.
+    """
+    n_rows, stride = _rows_and_stride(_BLOCK, n, m)
+    n_bytes: int = _simplex.TABLES * n_rows * stride * np.dtype(np.int64).itemsize
+    return n_bytes
 
 
 def _load(kernel, width, arguments):
