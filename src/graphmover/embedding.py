@@ -75,9 +75,9 @@ class RandomGraphEmbedding(
         uniform in the range of the training nodes' coordinates, RGE(RF).
     use_node_labels : bool or "auto"
         Whether nodes with different labels are kept apart. "auto": if all training graphs have
-        labels and ``sampling="anchor"`` (uniform random graphs have no labels), except that with
-        "attributes", "labels", "edges" or "structure" in the node embedding ``wl_iterations`` must
-        be positive.
+        labels and ``sampling="anchor"`` (uniform random graphs have no labels). With "attributes",
+        "labels", "edges" or "structure" in the node embedding they are left out, unless
+        ``wl_iterations`` is positive or ``wl_depths="all"``.
     wl_iterations : int
         Number of Weisfeiler-Lehman iterations on the labels (WL-RGE); 0 compares the plain labels.
         If there are no labels, or they are not used, all nodes start with the same label, so that

@@ -1,7 +1,7 @@
 """Which embeddings suit a collection of graphs: the views of `GraphVectorizer`.
 
 A rule for what graphs carry, with constants that were measured on the data sets of docs/results.md
-by cross-validation; it never looks at a target.
+by cross-validation (return probabilities on generated ones, too); it never looks at a target.
 """
 
 from __future__ import annotations
