@@ -30,10 +30,10 @@ already in the checkpoints are not computed again, but times are measured again.
 everything from scratch and leave these results alone, add `--results FOLDER`. PTC is not in the
 collection that data sets are downloaded from ([datasets.md](datasets.md)). The first table has
 every cell that the paper gives for RGE and the EMD kernel: one that was not run says so, and where
-the columns for four times as many random graphs are empty, that was not run. Times were measured on two cores of an AMD EPYC unless
-stated otherwise. The accuracies of RGE on PROTEINS, NCI1, NCI109, IMDB-MULTI (R = 2,048) and
-COLLAB, some folds of GraphVectorizer on PROTEINS, DD and REDDIT-BINARY, and the EMD kernels were
-computed on an NVIDIA H200.
+the columns for four times as many random graphs are empty, that was not run. Times were measured on
+two cores of an AMD EPYC unless stated otherwise. The accuracies of RGE on PROTEINS, NCI1, NCI109,
+IMDB-MULTI (R = 2,048) and COLLAB, some folds of GraphVectorizer on PROTEINS, DD and REDDIT-BINARY,
+and the EMD kernels were computed on an NVIDIA H200.
 
 Protocol: stratified 10-fold cross-validation, repeated with different shuffles. In every fold,
 random graphs are drawn from the training set, and all hyperparameters are chosen on it. D_max (3,
@@ -79,9 +79,9 @@ with whole training graphs by their labels at all depths; the depth (1 to 5), ga
 on inner folds whose random graphs come from the inner training set only. The constants of the views
 (weights, depths, gammas, length of vectors) were settled by cross-validation on ENZYMES, MUTAG,
 PTC, PTC_MR, BZR, Letter-high, NCI1, PROTEINS, PROTEINS_full, DD, IMDB-BINARY and IMDB-MULTI, before
-these results but on the same graphs, so expect slightly lower accuracies elsewhere. The rule for return
-probabilities is later, and applies to none of these sets. Data sets that are not listed were not
-run.
+these results but on the same graphs, so expect slightly lower accuracies elsewhere. The rule for
+return probabilities is later, and applies to none of these sets. Data sets that are not listed were
+not run.
 
 """
 

@@ -15,6 +15,7 @@ from commands import COMMAND, run
 from real_data import real_dataset
 
 import graphmover as gm
+from graphmover.cli.demo import _WHY
 from graphmover.cli.words import OPTION_OF
 
 pytestmark = pytest.mark.slow
@@ -94,8 +95,7 @@ def test_demo(tmp_path):
     assert table["GraphVectorizer + LogisticRegression"] > 2 * table["bag of nodes"]
     assert table["bag of nodes"] < 40
     first, *_, last = table.values()
-    says_why = "the paper's own method, RGE(ASG), is better" in answer.stdout
-    assert says_why == (last > first)
+    assert (_WHY in answer.stdout) == (last > first)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert [file.name for file in tmp_path.iterdir()] == ["p.png"]
 
@@ -148,7 +148,7 @@ def test_what_is_not_used_is_said(tmp_path):
     assert (
         "the graphs carry node labels, which --node-embedding attributes does not" in answer.stderr
     )
-    assert 'add "labels" to it, or say --node-labels yes or --node-labels no' in answer.stderr
+    assert 'add "labels" to it, or set --node-labels yes or --node-labels no' in answer.stderr
     answer = run(*embed, "w.npy", "--node-embedding", "attributes,labels,structure", cwd=tmp_path)
     assert answer.returncode == 0 and "carry" not in answer.stderr
 
@@ -575,7 +575,7 @@ def test_evaluate_values(tmp_path):
     assert [row["method"] for row in found["summary"]][:2] == ["mean value", "bag of nodes"]
     assert found["summary"][0]["mean"] > 0
     wrong = run(*command, "--metric", "accuracy", cwd=tmp_path)
-    assert "--metric must be of regression, r2, mae, rmse, got 'accuracy'" in wrong.stderr
+    assert "--metric must be among r2, mae, rmse for regression, got 'accuracy'" in wrong.stderr
     wrong = run(*command, "--task", "ranking", cwd=tmp_path)
     assert "'--task': 'ranking' is not one of auto, classification, regression" in wrong.stderr
     assert wrong.returncode == 2

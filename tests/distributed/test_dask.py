@@ -115,7 +115,7 @@ def test_losses_that_dask_has_counted_count(client):
 
 
 def test_clients_of_other_kinds_are_refused(model, source, tmp_path):
-    with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client"):
+    with pytest.raises(TypeError, match=r"must be a synchronous dask\.distributed\.Client"):
         gm.distributed.transform_to(model, source, tmp_path / "z", client="tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match='engine="dask" needs a client'):
         gm.distributed.transform_to(model, source, tmp_path / "z", engine="dask")

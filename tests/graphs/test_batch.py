@@ -475,3 +475,13 @@ def test_refinement_tells_in_and_out_neighbours_apart():
     assert sorted(distances[0]) == [0, 1, 1]
     blind = gm.RandomGraphEmbedding(3, random_state=0, **options).fit(batch)
     assert (blind.distances(batch) == 0).all()
+
+
+def test_a_graph_without_the_values_behind_can_be_unpickled():
+    """As graphs were pickled when they kept the values of one direction."""
+    graph = gm.Graph(2, [(0, 1)], edge_labels=["x"])
+    reduced = graph.__reduce_ex__(4)
+    state = {name: value for name, value in reduced[2][1].items() if name != "_behind"}
+    old = gm.Graph.__new__(gm.Graph)
+    old.__setstate__((None, state))
+    assert_same(gm.as_graph_batch(old), gm.as_graph_batch(graph))

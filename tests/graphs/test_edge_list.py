@@ -188,6 +188,8 @@ def test_numbers_of_graphs_that_pandas_made_floats():
     )
     with pytest.raises(TypeError, match=message):
         gm.from_edge_list(table)
+    with pytest.raises(TypeError, match=r"row 0: graph is 1\.5, .*\.astype\(str\)"):
+        gm.from_edge_list(table.assign(graph=table["graph"] + 0.5))  # int would merge some
     table["graph"] = table["graph"].astype(int)
     assert gm.from_edge_list(table).ids.tolist() == [1, 2]
 

@@ -123,14 +123,17 @@ def test_networkx_names_are_ids_if_asked_for():
     plain.graph["id"] = "p"
     assert gm.as_graph_batch([named, plain]).ids.tolist() == [None, "p"]
     assert gm.as_graph_batch([named, plain], graph_id=None).ids is None
-    for no_id in (1.5, ["no id"], True):
+    for no_id in (1.5, ("no", "id"), True):
         plain.graph["id"] = no_id
         with pytest.raises(TypeError, match=r"graph 1: id is .*, expected .*; .*graph_id=None"):
             gm.as_graph_batch([named, plain])
         assert gm.as_graph_batch([plain], graph_id=None).ids is None
-    for missing in (float("nan"), np.datetime64("NaT"), np.arange(3)):  # an array is of its nodes
+    of_nodes = (np.arange(3), ["a", "b", "c"], {0: "a"})
+    for missing in (float("nan"), np.datetime64("NaT"), *of_nodes):
         plain.graph["id"] = missing
         assert gm.as_graph_batch([plain]).ids is None
+    plain.graph["id"] = 7.0  # as igraph reads it from a file
+    assert gm.as_graph_batch([plain]).ids.tolist() == [7]
     plain.graph["id"] = np.datetime64("2020-01-01", "ns")
     assert gm.as_graph_batch([plain]).ids[0].startswith("2020-01-01T")
     plain.graph["key"] = 1.5
@@ -184,3 +187,11 @@ def test_tables_of_other_programs():
         gm.GraphBatch.from_arrow(
             {"neighbours": neighbours, "id": pa.array([0, 0, 2**64 - 1], pa.uint64())}
         )
+
+
+def test_an_attribute_called_index_is_no_index():
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data")
+    graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+    graph.index = torch.tensor([0.5])
+    assert gm.as_graph_batch(graph).ids is None

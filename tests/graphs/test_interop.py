@@ -485,6 +485,11 @@ def test_names():
         complaint = f"{argument}='{name}' is found in no graph, expected the name of {carrier} attr"
         with pytest.raises(ValueError, match=complaint):
             as_graph_batch([graph, igraph_full()], **{argument: name})
+        mixed = nx.Graph()
+        mixed.add_edge(0, 1, **{"x": 1})
+        mixed.edges[0, 1][7] = mixed.nodes[0][7] = mixed.nodes[0]["x"] = 2
+        with pytest.raises(ValueError, match=f"{complaint}.* \\(.*s have 'x', 7\\)"):
+            as_graph_batch(mixed, **{argument: name})
         assert len(as_graph_batch(nx.Graph(), **{argument: name})) == 1  # nothing to find
         with pytest.raises(TypeError, match=argument):
             as_graph_batch(graph, **{argument: 3})

@@ -117,8 +117,6 @@ def _from_igraph(graph: Any, names: Names, _: Flat) -> Part:
 
     nodes, edges = range(graph.vcount()), graph.get_edgelist()
     id = graph[names.graph_id] if names.graph_id in graph.attributes() else None
-    if isinstance(id, float) and id.is_integer():
-        id = int(id)  # igraph reads all numbers in files as floats
     all_nodes, all_edges = each_node(nodes), each_edge(edges)
     sources, targets = edge_array(edges).T
     return Part(

@@ -155,17 +155,18 @@ def from_edge_list(
 
 def _require_ids(columns: Sequence[_Column], ids: Sequence[Any]) -> None:
     """Name the row of the first value that cannot be the id of a graph."""
-    bad = next((value for value in ids if not is_id(as_id(value))), None)
-    if bad is None:
+    if all(is_id(as_id(value)) for value in ids):
         return
     for column in columns:
         values = column.values.tolist()
-        if bad in values:
-            kind = "int" if isinstance(bad, float) else "str"
-            raise TypeError(
-                f"{column.row(values.index(bad))}, expected a string or an integer of 64 bits: "
-                f"convert the column, in pandas by {column.table}[{column.name!r}].astype({kind})"
-            )
+        for row, value in enumerate(values):
+            if not is_id(as_id(value)):
+                are_integers = all(isinstance(one, float) and one.is_integer() for one in values)
+                raise TypeError(
+                    f"{column.row(row)}, expected a string or an integer of 64 bits: convert the "
+                    f"column, in pandas by {column.table}[{column.name!r}]"
+                    f".astype({'int' if are_integers else 'str'})"
+                )
 
 
 def _warn_of_unread(

@@ -151,6 +151,11 @@ class Graph:
                 self._behind = behind
         self.id = None if arrays.ids is None else arrays.ids[index : index + 1].tolist()[0]
 
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._behind = None  # which graphs that were pickled earlier do not have
+        for name, value in state[1].items():
+            setattr(self, name, value)
+
     @property
     def n_edges(self) -> int:
         """Number of undirected edges."""

@@ -217,12 +217,10 @@ def is_edge_list(graphs: Any) -> bool:
 
 def index_of(graphs: Any) -> list[Any] | None:
     """Return the index of a pandas Series as ids, unless it only counts rows."""
-    index: Any = getattr(graphs, "index", None)
-    if callable(index) or not hasattr(index, "tolist") or _is_table(graphs):
+    is_series = hasattr(graphs, "iloc") and not _is_table(graphs)
+    if not is_series or type(graphs.index).__name__ == "RangeIndex":
         return None
-    if type(index).__name__ == "RangeIndex":
-        return None
-    values = index.tolist()
+    values = graphs.index.tolist()
     try:
         ids: list[Any] = id_array(values, len(values)).tolist()
     except TypeError as error:
@@ -378,8 +376,9 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
         chosen = name is not None and name != default
         if chosen and carriers and all(getattr(part, column) is None for part in parts):
             kind = carrier.split()[-1]
-            there = sorted(set().union(*(getattr(part, f"on_{kind}s", ()) for part in parts)))
-            found = f" ({kind}s have {', '.join(map(repr, there[:_MOST_NAMES]))})" if there else ""
+            there = set().union(*(getattr(part, f"on_{kind}s", ()) for part in parts))
+            listed = sorted(map(repr, there))[:_MOST_NAMES]
+            found = f" ({kind}s have {', '.join(listed)})" if there else ""
             raise ValueError(
                 f"{argument}={shown_name(name)} is found in no graph, expected the name of "
                 f"{carrier} attribute of at least one{found}, or None to ignore "

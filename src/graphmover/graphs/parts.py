@@ -329,16 +329,19 @@ class Records:
 def own_id(name: str | None, value: Any) -> str | int | None:
     """Return the id that a graph carries.
 
-    An array or tensor of several values under the usual name is taken for data of its nodes.
+    Several values under the usual name, such as those of a tensor, are taken for data of its
+    nodes. Libraries that read all numbers as floats bring integers as such.
     """
     if value is None or name is None:
         return None
     value = as_id(value)
-    if hasattr(value, "item") and hasattr(value, "shape"):
-        if tuple(value.shape) in ((), (1,)):
-            value = as_id(value.item())
-        elif name == GRAPH_ID:
-            return None
+    is_array = hasattr(value, "item") and hasattr(value, "shape")
+    if is_array and tuple(value.shape) in ((), (1,)):
+        value = as_id(value.item())
+    elif name == GRAPH_ID and (is_array or isinstance(value, list | dict | set)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if value is None or is_id(value):
         return value  # type: ignore[no-any-return]
     remedy = "; as_graph_batch(graphs, graph_id=None) ignores it" if name == GRAPH_ID else ""

@@ -14,16 +14,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphmover.graphs.arrays import entry_edges, reverse_entries
-from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import is_id, nested_tuple
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.graph import (
-    EDGE_ATTRIBUTES,
-    EDGE_LABEL,
     NODE_ATTRIBUTES,
     NODE_LABEL,
 )
@@ -205,11 +198,8 @@ def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
     n_graphs = 0
     for chunk in chunks:
         targets = [None] * len(chunk.graphs) if chunk.target is None else chunk.target.tolist()
-        is_two_way = _with_two_way_values(chunk.graphs).tolist()
         for index, target in enumerate(targets):
             graph = chunk.graphs[index].to_networkx()
-            if is_two_way[index]:
-                graph = _directed(graph, chunk.graphs[index : index + 1])
             if target is not None and target == target:  # noqa: PLR0124 - NaN is a missing one
                 graph.graph[TARGET] = target
             for record in _records(graph):
@@ -224,32 +214,6 @@ def write_json_lines(file: IO[bytes], chunks: Iterator[Dataset]) -> int:
             file.write(line.encode() + b"\n")
             n_graphs += 1
     return n_graphs
-
-
-def _with_two_way_values(graphs: GraphBatch) -> NDArray[np.bool_]:
-    """Mark graphs in which labels or attributes of u -> v and v -> u differ."""
-    columns = [c for c in (graphs.edge_labels, graphs.edge_attributes) if c is not None]
-    if not columns:
-        return np.zeros(len(graphs), bool)
-    arrays = graphs.offsets, graphs.indptr, graphs.indices
-    reverse = reverse_entries(*arrays)
-    differs = np.zeros(len(reverse), bool)
-    for column in columns:
-        differs |= (column != column[reverse]).reshape(len(reverse), -1).any(axis=1)
-    graph_of_entry, _ = entry_edges(*arrays)
-    return np.bincount(graph_of_entry[differs], minlength=len(graphs)) > 0
-
-
-def _directed(graph: Any, batch: GraphBatch) -> Any:
-    """Return a graph with the values of both directions, which the batch of it holds."""
-    both = graph.to_directed()
-    _, edges = entry_edges(batch.offsets, batch.indptr, batch.indices)
-    for name, values in ((EDGE_LABEL, batch.edge_labels), (EDGE_ATTRIBUTES, batch.edge_attributes)):
-        if values is not None:
-            listed = values.tolist() if values.ndim == 1 else values
-            for (u, v), value in zip(edges.tolist(), listed, strict=True):
-                both.edges[u, v][name] = value
-    return both
 
 
 def read_graphml(path: Path, how: Reading) -> Iterator[Dataset]:
