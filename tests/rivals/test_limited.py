@@ -57,6 +57,34 @@ def test_the_process_leaves_ctrl_c_to_the_one_that_waits():
     assert run_limited(signal.raise_signal, signal.SIGINT).failure is None
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_while_the_process_starts_ends_it(monkeypatch):
+    """It does not hear Ctrl-C itself, so nobody else would."""
+    spawned = multiprocessing.get_context("spawn").Process
+    start, started = spawned.start, []
+
+    def start_and_interrupt(self):
+        start(self)
+        started.append(self)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(spawned, "start", start_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run_limited(time.sleep, 60)
+    is_left = started[0].is_alive()
+    started[0].kill()
+    assert not is_left
+
+
+def test_a_process_that_cannot_start_is_an_error(monkeypatch):
+    def fail(self):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(multiprocessing.get_context("spawn").Process, "start", fail)
+    with pytest.raises(OSError, match="no more processes"):
+        run_limited(time.sleep, 60)
+
+
 @pytest.mark.slow
 def test_the_cost_of_a_fold():
     graphs = gm.as_graph_batch([(star if k % 2 else cycle)(5 + k) for k in range(40)])

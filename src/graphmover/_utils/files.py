@@ -29,28 +29,14 @@ _draft_numbers = count()
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raise an error if a path cannot be written: call it before long work, not after."""
     target = Path(path)
-    if "\0" in str(target):
-        raise ValueError(f"cannot write {str(target)!r}: file names cannot contain null characters")
-    if target.is_dir():
-        raise IsADirectoryError(f"cannot write {target}: it is a folder")
-    if target.exists() and not target.is_symlink() and not target.is_file():
-        raise ValueError(f"cannot write {target}: expected a regular file, not a device or pipe")
+    _require_replaceable(target)
     require_folder_above(target)
 
 
 def require_folder_above(target: Path) -> None:
     """Raise an error unless files can be created where a file or folder is to be."""
-    above = target.parent
-    if not above.is_dir():
-        raise FileNotFoundError(f"cannot write {target}: there is no folder {above}")
-    draft = _draft_of(target)
-    try:
-        if not os.access(above, os.W_OK):
-            raise PermissionError
-        # What seems to be writable may not be, such as /proc. A name that is too long fails, too.
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-    except (FileNotFoundError, PermissionError):
-        raise PermissionError(f"cannot write {target}: the folder {above} is read-only") from None
+    with _create_draft(target) as file:
+        draft = Path(file.name)
     with suppress(OSError):
         draft.unlink()
 
@@ -78,8 +64,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     A symbolic link is replaced; the file it points to is left alone.
     """
-    require_writable(path)
     target = Path(path)
+    _require_replaceable(target)
     remove_stale_drafts(target)
     file = _open_draft(target)
     draft = Path(file.name)
@@ -143,8 +129,38 @@ def naming_file(
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
+def _require_replaceable(target: Path) -> None:
+    """Raise an error if no file can have this path, or something other than a file has it."""
+    if "\0" in str(target):
+        raise ValueError(f"cannot write {str(target)!r}: file names cannot contain null characters")
+    if target.is_dir():
+        raise IsADirectoryError(f"cannot write {target}: it is a folder")
+    if target.exists() and not target.is_symlink() and not target.is_file():
+        raise ValueError(f"cannot write {target}: expected a regular file, not a device or pipe")
+
+
 def _draft_of(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}.{next(_draft_numbers)}.part")
+
+
+def _create_draft(target: Path) -> IO[bytes]:
+    """Create a file beside ``target``, which errors name: the other is hidden.
+
+    A killed process of the same number, as all have in containers, may have left drafts.
+    """
+    above = target.parent
+    if not above.is_dir():
+        raise FileNotFoundError(f"cannot write {target}: there is no folder {above}")
+    try:
+        if not os.access(above, os.W_OK):
+            raise PermissionError
+        # What seems to be writable may not be, such as /proc. A name that is too long fails, too.
+        with naming_file(target):
+            while True:
+                with suppress(FileExistsError):
+                    return open(_draft_of(target), "xb")
+    except (FileNotFoundError, PermissionError):
+        raise PermissionError(f"cannot write {target}: the folder {above} is read-only") from None
 
 
 def _open_draft(target: Path) -> IO[bytes]:
@@ -154,10 +170,7 @@ def _open_draft(target: Path) -> IO[bytes]:
     this process, can read what is locked.
     """
     while True:
-        try:
-            file = open(_draft_of(target), "xb")  # noqa: SIM115 - closed by the caller
-        except FileExistsError:
-            continue
+        file = _create_draft(target)
         if os.name != "posix":
             return file
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
 import warnings
@@ -24,6 +25,10 @@ _PACKAGE = os.path.join(Path(__file__).parent.parent, "")
 
 #: How many of the last characters of a text are kept.
 _ENDING = 5
+
+#: Control characters, surrogates, ends of lines and paragraphs, and what turns the direction of
+#: text. Special spaces and joiners, which real ids have, do no harm.
+_HARMFUL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069]")
 
 
 class _StandardError(logging.Handler):
@@ -59,12 +64,8 @@ def shortened(text: str, most: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text of the data on one line, with control characters escaped: for a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
-    )
+    """Return a text on one line, with what could harm a terminal or a table escaped."""
+    return _HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def tell(message: str, *values: object, shown: bool) -> None:

@@ -44,10 +44,10 @@ def run_limited(
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_call, args=(theirs, function, arguments), daemon=True)
     start = time.perf_counter()
-    start_deaf(process)
-    theirs.close()
     peak, failure, answer = 0.0, None, None
     try:
+        with theirs:
+            start_deaf(process)  # where Ctrl-C is heard once the process runs
         while True:
             if ours.poll(_INTERVAL):
                 answer = ours.recv()
@@ -63,9 +63,10 @@ def run_limited(
         process.join()
         failure = f"ended with exit code {process.exitcode}"
     finally:
-        if process.is_alive() and answer is None:
-            process.kill()
-        process.join()
+        if process.pid is not None:
+            if process.is_alive() and answer is None:
+                process.kill()
+            process.join()
         ours.close()
     elapsed = time.perf_counter() - start
     if answer is None:
