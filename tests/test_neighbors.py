@@ -353,6 +353,49 @@ def test_memory_for_a_pair_is_told(monkeypatch):
     gm.NearestGraphs(1, embedding=eval(remedy)).fit([longer, longer])  # no warning
 
 
+def test_memory_for_a_pair_is_told_of_added_graphs_too(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)
+    path, long, longer = (path_of(n) for n in (250, 330, 350))
+    near = gm.NearestGraphs(1).fit([path, long])
+    with pytest.warns(UserWarning, match="graphs of 350 and 330 nodes"):
+        near.add([longer])
+    near.add([path])  # no second warning
+    with pytest.warns(UserWarning, match="graphs of 350 and 350 nodes"):
+        near.add([longer])
+
+
+def test_memory_for_a_pair_is_told_only_where_the_cpu_solves_it(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)
+    long = path_of(330)
+    gm.NearestGraphs(1, exact=False).fit([long, long]).add([long])  # no warning
+    near = gm.NearestGraphs(1, device="cuda")
+    assert near._pair_to_tell(library_of([long, long])) is None
+    assert near.set_params(device="cpu")._pair_to_tell(library_of([long, long])) is not None
+
+
+def test_few_graphs_are_merged_to_tell_the_memory_for_a_pair(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)
+    library = library_of([path_of(2000), *[path_of(100)] * 40, path_of(330)])
+    backend, merged = searched.BACKENDS["cpu"], []
+    prepare = type(backend).prepare
+
+    def counted(self, nodes, ground):
+        merged.append(len(nodes))
+        return prepare(self, nodes, ground)
+
+    monkeypatch.setattr(type(backend), "prepare", counted)
+    assert library.large_pair()[:2] == (2000, 330)
+    assert merged == [16]
+
+
+def path_of(n):
+    return gm.Graph(n, [(i, i + 1) for i in range(n - 1)])
+
+
+def library_of(graphs):
+    return gm.NearestGraphs(1, exact=False, random_state=0).fit(graphs)._library
+
+
 def test_no_queries():
     near = gm.NearestGraphs(2).fit(gm.make_graph_families(5, random_state=0).graphs)
     distances, indices = near.kneighbors([])

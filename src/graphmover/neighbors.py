@@ -176,7 +176,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         pivots = distances[:, :MOST_PIVOTS].copy()
         library = Library(self.embedding_._to_random_graphs, nodes, pivots)
         vectors = None if self.exact else self.embedding_._features(distances)
-        large = library.large_pair()
+        large = self._pair_to_tell(library)
         if large is not None:
             warn_about_large_pair(*large)
         self._restore(self.embedding_, library, batch.ids, vectors)
@@ -221,6 +221,9 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
                 unknown.count(len(batch), len(batch))
                 unknown.warn()
             library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
+            large = self._pair_to_tell(library)
+            if large is not None and large != self._pair_to_tell(self._library):
+                warn_about_large_pair(*large)
             ids = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
             vectors = recall = None
             if not self.exact:
@@ -228,6 +231,10 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
                 recall = self.recall_
             self._restore(self.embedding_, library, ids, vectors, recall)
         return self
+
+    def _pair_to_tell(self, library: Library) -> tuple[int, int, int] | None:
+        """Return what there is to warn of if the CPU solves the pairs that are searched."""
+        return library.large_pair() if self.exact and self.device != "cuda" else None
 
     @property
     def nodes_(self) -> NodeEmbeddings:
