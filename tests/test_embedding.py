@@ -1,5 +1,6 @@
 import inspect
 import pickle
+import tracemalloc
 import warnings
 
 import naive
@@ -94,6 +95,25 @@ def test_labels_never_seen_differ_from_every_label(graphs, tmp_path):
     refined.transform(strange)  # of one graph this proves nothing
     with pytest.warns(UserWarning, match="10 of 10 graphs"):
         refined.transform([strange] * 10)
+
+
+@pytest.mark.parametrize("depths", ["all", "last"])
+def test_graphs_with_unknown_labels_take_little_memory(depths):
+    def paths(label, count):
+        one = gm.Graph(60, [(i, i + 1) for i in range(59)], node_labels=[label] * 60)
+        return gm.GraphBatch.concatenate([gm.as_graph_batch([one])] * count)
+
+    shape = {"wl_iterations": 3, "wl_depths": depths, "n_components": 16}
+    model = embedding(node_embedding=None, **shape).fit(paths("A", 20))
+    many = paths("new", 4_000)
+    model.transform(paths("A", 20))
+    tracemalloc.start()
+    try:
+        with pytest.warns(UserWarning, match="4000 of 4000 graphs have no node label in common"):
+            model.transform(many)
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_labels_in_common_are_not_said_to_be_unknown():

@@ -353,6 +353,49 @@ def test_memory_for_a_pair_is_told(monkeypatch):
     gm.NearestGraphs(1, embedding=eval(remedy)).fit([longer, longer])  # no warning
 
 
+def test_memory_for_a_pair_is_told_of_added_graphs_too(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)
+    path, long, longer = (path_of(n) for n in (250, 330, 350))
+    near = gm.NearestGraphs(1).fit([path, long])
+    with pytest.warns(UserWarning, match="graphs of 350 and 330 nodes"):
+        near.add([longer])
+    near.add([path])  # no second warning
+    with pytest.warns(UserWarning, match="graphs of 350 and 350 nodes"):
+        near.add([longer])
+
+
+def test_memory_for_a_pair_is_told_only_where_the_cpu_solves_it(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)
+    long = path_of(330)
+    gm.NearestGraphs(1, exact=False).fit([long, long]).add([long])  # no warning
+    near = gm.NearestGraphs(1, device="cuda")
+    assert near._pair_to_tell(library_of([long, long])) is None
+    assert near.set_params(device="cpu")._pair_to_tell(library_of([long, long])) is not None
+
+
+def test_few_graphs_are_merged_to_tell_the_memory_for_a_pair(monkeypatch):
+    monkeypatch.setattr(searched, "_MUCH_MEMORY", 24 * 320**2)
+    library = library_of([path_of(2000), *[path_of(100)] * 40, path_of(330)])
+    backend, merged = searched.BACKENDS["cpu"], []
+    prepare = type(backend).prepare
+
+    def counted(self, nodes, ground):
+        merged.append(len(nodes))
+        return prepare(self, nodes, ground)
+
+    monkeypatch.setattr(type(backend), "prepare", counted)
+    assert library.large_pair()[:2] == (2000, 330)
+    assert merged == [16]
+
+
+def path_of(n):
+    return gm.Graph(n, [(i, i + 1) for i in range(n - 1)])
+
+
+def library_of(graphs):
+    return gm.NearestGraphs(1, exact=False, random_state=0).fit(graphs)._library
+
+
 def test_no_queries():
     near = gm.NearestGraphs(2).fit(gm.make_graph_families(5, random_state=0).graphs)
     distances, indices = near.kneighbors([])
@@ -398,6 +441,77 @@ def test_by_vectors_graphs_without_nodes_are_infinitely_far_too():
     distances, indices = near.kneighbors()
     assert np.isinf(distances[30:]).all() and np.isfinite(distances[:30]).all()
     assert indices[31].tolist() == [0, 1, 2, 3, 4]
+
+
+class ReadOnlyIndex(NearestNeighbors):
+    """An index whose answers may not be changed."""
+
+    def kneighbors(self, *arguments, **named):
+        return frozen(super().kneighbors(*arguments, **named))
+
+    def radius_neighbors(self, *arguments, **named):
+        return frozen(super().radius_neighbors(*arguments, **named))
+
+
+def frozen(found):
+    for array in found:
+        array.setflags(write=False)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:.* have no nodes")
+@pytest.mark.parametrize("index", [None, ReadOnlyIndex()])
+def test_by_vectors_graphs_without_nodes_take_no_places(tmp_path, index):
+    def ring(label, n=6):
+        return gm.Graph(n, [(i, (i + 1) % n) for i in range(n)], node_labels=[label] * n)
+
+    empty = gm.Graph(0, [], node_labels=[])
+    first = [empty, ring("A"), ring("A", 5), empty, *[ring("B", n) for n in range(4, 9)]]
+    more = [empty, *[ring("B", n) for n in range(9, 14)]]
+    is_empty = np.array([not graph.n_nodes for graph in first + more])
+    embedding = gm.RandomGraphEmbedding(64, node_embedding=None, gamma=3, random_state=0)
+    settings = {"embedding": embedding, "exact": False, "index": index}
+    near = gm.NearestGraphs(5, **settings).fit(first).add(more)
+    searched = [near, gm.NearestGraphs(5, **settings).fit(first + more)]
+    if index is None:
+        near.save(tmp_path / "vectors.index")
+        searched.append(gm.NearestGraphs.load(tmp_path / "vectors.index"))
+    exact = gm.NearestGraphs(5, embedding=embedding).fit(first + more)
+    for rough in searched:
+        assert 0.7 < rough.recall_ <= 1
+        for queries in ([ring("A"), empty, ring("B", 4)], None):
+            wanted = [5, 12, 15 - (queries is None)]
+            for n in wanted:
+                distances, indices = rough.kneighbors(queries, n)
+                expected = exact.kneighbors(queries, n)
+                assert distances.shape == indices.shape == expected[1].shape
+                assert (np.isinf(distances) == np.isinf(expected[0])).all()
+                assert (np.diff(distances.clip(max=9)) >= 0).all()
+                is_far = np.isinf(distances)
+                assert (indices[is_far] == expected[1][is_far]).all()
+                assert (is_empty[indices] <= is_far).all()
+                assert all(len(set(row)) == n for row in indices.tolist())
+            for radius in (9.0, np.inf):
+                found = rough.radius_neighbors(queries, radius)
+                same = exact.radius_neighbors(queries, radius)
+                for far, some, others in zip(*found, same[1], strict=True):
+                    assert sorted(some) == sorted(others)
+                    assert (np.diff(far.clip(max=9)) >= 0).all()
+    assert near.kneighbors([ring("A")], 2)[1].tolist() == [[1, 2]]
+
+
+@pytest.mark.filterwarnings("ignore:.* have no nodes")
+def test_by_vectors_among_graphs_without_nodes_alone():
+    path, empty = gm.Graph(2, [(0, 1)]), gm.Graph(0, [])
+    fitted = FrozenEstimator(gm.RandomGraphEmbedding(8, random_state=0).fit([path] * 3))
+    for graphs in ([empty] * 3, [empty, path, empty]):
+        near = gm.NearestGraphs(2, embedding=fitted, exact=False).fit(graphs)
+        exact = gm.NearestGraphs(2, embedding=fitted).fit(graphs)
+        for queries in (None, [empty], [path, empty]):
+            found, expected = near.kneighbors(queries), exact.kneighbors(queries)
+            assert found[1].tolist() == expected[1].tolist()
+            assert (np.isinf(found[0]) == np.isinf(expected[0])).all()
+        assert near.recall_ == 1
 
 
 def test_any_index_of_vectors_serves():

@@ -146,6 +146,10 @@ def _leaves_labels_out(parameters: Mapping[str, Any]) -> bool:
     return bool(parameters["use_node_labels"] == "auto" and parameters["sampling"] == "anchor")
 
 
+#: Labels are compared for so many nodes, neighbours and features at a time, and a graph more.
+_PIECE = 2**17
+
+
 class UnknownLabels:
     """Counts graphs none of whose labels the model knows, over any number of batches.
 
@@ -180,9 +184,12 @@ class UnknownLabels:
             return
         some = np.flatnonzero(rows[:, 0] == rows[:, 1])  # so that few rows are read in full
         some = some[np.isfinite(rows[some, 0]) & (rows[some, 0] > 0)]
-        some = some[(rows[some] == rows[some, :1]).all(axis=1)]
-        if len(some):
-            self.n_unknown += n_unknown(batch[some])
+        sizes = batch.node_counts[some] + np.diff(batch.indptr[batch.offsets])[some]
+        pieces = np.cumsum(sizes + rows.shape[1]) // _PIECE
+        for piece in np.split(some, np.flatnonzero(np.diff(pieces)) + 1):
+            equal = piece[(rows[piece] == rows[piece, :1]).all(axis=1)]
+            if len(equal):
+                self.n_unknown += n_unknown(batch[equal])
 
     def warn(self) -> None:
         """Warn once if there were such graphs."""

@@ -34,10 +34,10 @@ from graphmover.search.matrices import NeighborMatrices
 from graphmover.search.queries import neighbors_of_graphs, neighbors_within
 from graphmover.search.vectors import (
     N_VECTORS,
+    array_of_arrays,
     fitted_index,
     measured_recall,
     neighbors_of_vectors,
-    put_empty_graphs_last,
 )
 from graphmover.transport.ground import Ground
 
@@ -95,7 +95,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
     ground_ : GroundDistance, TreeDistance or None
         The ground distance between nodes, as `earth_movers_distance` takes it.
     index_ : estimator
-        With ``exact=False``: the index of vectors.
+        With ``exact=False``: the index of vectors, of graphs that have nodes.
     recall_ : float
         With ``exact=False``: the share of the exact neighbours that are found, measured on up to
         100 of the graphs of `fit`.
@@ -176,7 +176,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         pivots = distances[:, :MOST_PIVOTS].copy()
         library = Library(self.embedding_._to_random_graphs, nodes, pivots)
         vectors = None if self.exact else self.embedding_._features(distances)
-        large = library.large_pair()
+        large = self._pair_to_tell(library)
         if large is not None:
             warn_about_large_pair(*large)
         self._restore(self.embedding_, library, batch.ids, vectors)
@@ -195,7 +195,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         self.n_samples_fit_ = len(library)
         if vectors is not None:
             self._vectors = vectors
-            self.index_ = fitted_index(self.index, vectors, self.n_jobs)
+            is_empty = library.nodes.node_counts == 0
+            self.index_ = fitted_index(self.index, vectors, is_empty, self.n_jobs)
             if recall is None:
                 settings = {"device": self.device, "n_jobs": self.n_jobs}
                 recall = measured_recall(
@@ -220,6 +221,9 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
                 unknown.count(len(batch), len(batch))
                 unknown.warn()
             library = self._library.with_more(nodes, distances[:, :MOST_PIVOTS])
+            large = self._pair_to_tell(library)
+            if large is not None and large != self._pair_to_tell(self._library):
+                warn_about_large_pair(*large)
             ids = joined_ids([self.ids_, batch.ids], [self.n_samples_fit_, len(batch)])
             vectors = recall = None
             if not self.exact:
@@ -227,6 +231,10 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
                 recall = self.recall_
             self._restore(self.embedding_, library, ids, vectors, recall)
         return self
+
+    def _pair_to_tell(self, library: Library) -> tuple[int, int, int] | None:
+        """Return what there is to warn of if the CPU solves the pairs that are searched."""
+        return library.large_pair() if self.exact and self.device != "cuda" else None
 
     @property
     def nodes_(self) -> NodeEmbeddings:
@@ -306,8 +314,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         radius = _checked_radius(self.radius, radius)
         if self.exact:
             found = self._found(_queries(X), Limit(None, radius))
-            distances = _array_of_arrays([one.distances for one in found])
-            indices = _array_of_arrays([one.indices for one in found])
+            distances = array_of_arrays([one.distances for one in found])
+            indices = array_of_arrays([one.indices for one in found])
         else:
             distances, indices = self._by_vectors(X, Limit(None, radius))
         return (distances, indices) if return_distance else indices
@@ -393,9 +401,7 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         empty_queries = empty_graphs if queries is None else queries.node_counts == 0
         self._counts.solved = 0
         self._counts.pairs = len(empty_queries) * (self.n_samples_fit_ - (X is None))
-        found = neighbors_of_vectors(self.index_, vectors, limit)
-        put_empty_graphs_last(found, empty_queries, empty_graphs, limit, itself=X is None)
-        return found
+        return neighbors_of_vectors(self.index_, vectors, empty_queries, empty_graphs, limit)
 
     def _vectors_of(self, batch: GraphBatch) -> Floats:
         vectors: Floats = self.embedding_._rows(batch, self.embedding_._features)
@@ -460,9 +466,3 @@ def _checked_radius(default: float, radius: float | None) -> float:
     if not value >= 0:
         raise ValueError(f"radius must be a non-negative number, got {radius!r}")
     return value
-
-
-def _array_of_arrays(parts: list[NDArray[Any]]) -> NDArray[np.object_]:
-    array = np.empty(len(parts), dtype=object)
-    array[:] = parts
-    return array

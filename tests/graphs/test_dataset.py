@@ -95,6 +95,10 @@ def test_repr(data):
             TypeError,
             "graph 2: the target is 1.5, expected a nu",
         ),
+        ({"target": [1, "a", 2, 3]}, TypeError, "graph 1: the target is 'a', expected a number in"),
+        ({"target": ("a", "b", 1.5, True)}, TypeError, "graph 2: the target is 1.5, expected a nu"),
+        ({"target": [["a", 1]] * 4}, TypeError, "graph 0: the target is 1, expected a number in"),
+        ({"target": ["a", b"b", "c", "d"]}, TypeError, "graph 1: the target is b'b', expected a n"),
         ({"target": [1, 2, 3, 10**400]}, ValueError, "graph 3: .* 10*, expected .* fits 64 bits"),
         ({"target_names": "ab"}, TypeError, "target_names must be a tuple of strings, got 'ab'"),
         ({"target_names": ["a", 1]}, TypeError, "target_names has 1, expected strings"),
@@ -113,6 +117,17 @@ def test_lists_become_arrays(data):
         assert made.target.dtype == object and made.target.tolist() == ["a", "b", "a", "c"]
         assert made.target_names == ("n", "y")
     assert gm.Dataset("x", data.graphs, [1.0, 2, 3, 4]).target.dtype == np.float64
+    rows = np.empty(4, object)
+    rows[:] = [["a", np.nan], ["b", "c"]] * 2
+    for target, expected in (
+        (["a", float("nan"), np.str_("b"), "c"], ["a", None, "b", "c"]),
+        ((np.nan, "a", "b\0", "c"), [None, "a", "b\0", "c"]),
+        ([["a", np.nan], ["b", "c"]] * 2, [["a", None], ["b", "c"]] * 2),
+        (rows, [["a", None], ["b", "c"]] * 2),
+        ([np.array(["a", "b"])] * 4, [["a", "b"]] * 4),
+    ):
+        made = gm.Dataset("x", data.graphs, target)
+        assert made.target.dtype == object and made.target.tolist() == expected
 
 
 def test_objects_become_numbers_if_they_are(data):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmover._utils.progress import Progress
 from graphmover.backends import AnyBackend, backend_for
@@ -23,6 +24,8 @@ from graphmover.transport.ground import (
     TreeDistance,
     default_ground_distance,
 )
+
+Ints = NDArray[np.int64]
 
 
 def ground_of(recipe: NodeRecipe, nodes: Nodes, *, partial: bool = False) -> Ground | None:
@@ -68,6 +71,7 @@ class DistancesToRandomGraphs:
     ) -> None:
         self.recipe, self.random_graphs, self.partial = recipe, random_graphs, partial
         self._prepared: dict[str, object] = {}
+        self._known: Ints | None = None  # the labels of random graphs, increasing
 
     def of_graphs(
         self,
@@ -120,11 +124,15 @@ class DistancesToRandomGraphs:
 
     def n_unknown(self, batch: GraphBatch) -> int:
         """Return how many graphs, all with nodes, have no label of any random graph."""
-        known = self.random_graphs.labels
-        labels = node_codes(self.recipe.read.of(batch), self.recipe)
+        known, recipe = self.random_graphs.labels, self.recipe
+        if known is not None and known.ndim > 1 and recipe.use_node_labels:
+            recipe = recipe._replace(wl_iterations=0, wl_depths="last")  # the first column
+        labels = node_codes(recipe.read.of(batch), recipe)
         if labels is None or known is None:
             return 0
-        return n_without_any_of(np.unique(coarsest_labels(known)), labels, batch.offsets)
+        if self._known is None:
+            self._known = np.unique(coarsest_labels(known))
+        return n_without_any_of(self._known, labels, batch.offsets)
 
     def of_nodes(
         self,
@@ -152,4 +160,4 @@ class DistancesToRandomGraphs:
         return self._prepared[backend.name]
 
     def __getstate__(self) -> dict[str, object]:
-        return self.__dict__ | {"_prepared": {}}  # another process prepares its own
+        return self.__dict__ | {"_prepared": {}, "_known": None}  # another process has its own

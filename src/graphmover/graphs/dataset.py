@@ -131,9 +131,9 @@ def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
     Objects become numbers if they are, and a missing one is NaN among numbers, None among texts.
     """
     try:
-        array = np.asarray(target)
+        array = _as_array(target)
         if array.dtype == object and array.ndim == 1 and _are_rows(array):
-            array = np.asarray(array.tolist())
+            array = _as_array(array.tolist())
     except ValueError:
         raise ValueError("target has rows of different lengths") from None
     if array.dtype.kind not in "biufOU":
@@ -145,6 +145,14 @@ def as_target(target: Any, n_graphs: int | None = None) -> NDArray[Any]:
         return _of_one_kind(array)
     is_listed_text = array.dtype.kind == "U" and not isinstance(target, np.ndarray)
     return array.astype(object) if is_listed_text else array
+
+
+def _as_array(target: Any) -> NDArray[Any]:
+    """Return an array; a list of texts and others as objects, which NumPy would make texts of."""
+    array = np.asarray(target)
+    if array.dtype.kind in "US" and isinstance(target, list | tuple):
+        array = np.asarray(target, dtype=object)
+    return array
 
 
 def _are_rows(array: NDArray[Any]) -> bool:

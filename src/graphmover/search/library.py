@@ -54,6 +54,9 @@ _SEARCH_SECONDS = 320e-6
 #: Bytes for one pair of graphs of which there is a warning.
 _MUCH_MEMORY = 10**9
 
+#: How many of the largest graphs have their equal nodes merged to tell this memory.
+_MERGED = 16
+
 
 class Library:
     """Embedded graphs that are searched.
@@ -97,10 +100,11 @@ class Library:
     def large_pair(self) -> tuple[int, int, int] | None:
         """Return how many nodes its two largest graphs have, and the bytes that solving them takes.
 
-        Equal nodes count as one. None if this is little memory.
+        Equal nodes count as one, in the graphs that are largest before. None if this is little
+        memory.
         """
         counts = self.nodes.node_counts
-        order = np.argsort(-counts, kind="stable").tolist()
+        order = np.argsort(-counts, kind="stable")[:_MERGED].tolist()
         if self.has_closed_form or len(order) < 2:
             return None
         most = int(counts[order[0]])

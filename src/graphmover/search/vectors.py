@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from graphmover.search.cascade import Limit, nearest_of
+from graphmover.search.cascade import Limit
 from graphmover.search.library import Library
 from graphmover.search.queries import neighbors_within
 
@@ -21,47 +21,82 @@ N_VECTORS = 256
 _RECALL_GRAPHS = 100
 
 
-def fitted_index(index: Any, vectors: Floats, n_jobs: int | None) -> Any:
-    """Return a fitted clone of an index of vectors; None is scikit-learn's."""
+def fitted_index(
+    index: Any, vectors: Floats, empty_graphs: NDArray[np.bool_], n_jobs: int | None
+) -> Any:
+    """Return a clone of an index, fitted to the vectors of graphs that have nodes, if any has.
+
+    None is scikit-learn's index.
+    """
     from sklearn.neighbors import NearestNeighbors
 
     chosen = NearestNeighbors(n_jobs=n_jobs) if index is None else clone(index)
-    return chosen.fit(vectors)
+    is_mixed = empty_graphs.any() and not empty_graphs.all()
+    return chosen.fit(vectors[~empty_graphs] if is_mixed else vectors)
 
 
-def neighbors_of_vectors(index: Any, vectors: Floats | None, limit: Limit) -> tuple[Any, Any]:
-    """Return distances and indices as an index of vectors finds them; None: those of its own."""
+def neighbors_of_vectors(
+    index: Any,
+    vectors: Floats | None,
+    empty_queries: NDArray[np.bool_],
+    empty_graphs: NDArray[np.bool_],
+    limit: Limit,
+) -> tuple[Any, Any]:
+    """Return distances and indices as an index of vectors finds them; None: those of its own.
+
+    The index knows only graphs with nodes. From and to the others, distances are infinite.
+    """
     if limit.n_neighbors is None:
-        distances, indices = index.radius_neighbors(vectors, limit.radius)
+        find, wanted = index.radius_neighbors, limit.radius
     else:
-        distances, indices = index.kneighbors(vectors, limit.n_neighbors)
-    return distances, indices
+        wanted = min(limit.n_neighbors, int((~empty_graphs).sum()) - (vectors is None))
+        find = index.kneighbors
+    found: Any = ((), ())
+    if not empty_queries.all() and (~empty_graphs).sum() > (vectors is None):
+        asked = None if vectors is None else vectors[~empty_queries]
+        found = find(asked, wanted)
+    is_any_empty = empty_queries.any() or empty_graphs.any()
+    if limit.n_neighbors is not None and len(found[0]) and not is_any_empty:
+        return found[0], found[1]
+    return _with_empty_graphs(found, empty_queries, empty_graphs, limit, itself=vectors is None)
 
 
-def put_empty_graphs_last(
+def _with_empty_graphs(
     found: tuple[Any, Any],
     empty_queries: NDArray[np.bool_],
     empty_graphs: NDArray[np.bool_],
     limit: Limit,
     *,
     itself: bool,
-) -> None:
-    """Set distances from and to graphs without nodes to infinity, in place: vectors are zeros.
+) -> tuple[Any, Any]:
+    """Return what was found among graphs with nodes as neighbours among all graphs.
 
     ``itself`` says that the queries are the graphs, none of which is its own neighbour.
     """
-    distances, indices = found
-    is_wrong = empty_queries.copy()
-    if empty_graphs.any():
-        is_wrong |= np.array([empty_graphs[row].any() for row in indices], bool)
-    for query in np.flatnonzero(is_wrong).tolist():
-        order = np.argsort(indices[query])
-        graphs, far = indices[query][order], distances[query][order]
-        if empty_queries[query]:
-            graphs = np.delete(np.arange(len(empty_graphs)), [query] if itself else [])
-            far = np.full(len(graphs), np.inf)
-        far = np.where(empty_graphs[graphs], np.inf, far)
-        distances[query], indices[query] = nearest_of(far, graphs, limit)
+    with_nodes, without = np.flatnonzero(~empty_graphs), np.flatnonzero(empty_graphs)
+    everything = np.arange(len(empty_graphs))
+    rows = zip(*found, strict=True)
+    nothing = np.empty(0), np.empty(0, np.int64)
+    distances, indices = [], []
+    for query, is_empty in enumerate(empty_queries.tolist()):
+        if is_empty:
+            near, graphs = nothing
+            far = np.delete(everything, [query] if itself else [])
+        else:
+            near, graphs = next(rows, nothing)
+            far = without
+        if limit.n_neighbors is not None:
+            far = far[: limit.n_neighbors - len(graphs)]
+        else:
+            order = np.lexsort((graphs, near))
+            near, graphs = near[order], graphs[order]
+            far = far if limit.radius == np.inf else far[:0]
+        distances.append(np.concatenate([near, np.full(len(far), np.inf)]))
+        indices.append(np.concatenate([with_nodes[graphs], far]))
+    if limit.n_neighbors is not None:
+        shape = len(empty_queries), limit.n_neighbors
+        return np.reshape(distances, shape), np.reshape(indices, shape)
+    return array_of_arrays(distances), array_of_arrays(indices)
 
 
 def measured_recall(
@@ -74,9 +109,19 @@ def measured_recall(
         return 1.0
     chosen = np.linspace(0, n_graphs - 1, min(_RECALL_GRAPHS, n_graphs)).astype(np.int64)
     exact, _ = neighbors_within(library, Limit(wanted), chosen, **settings)
-    by_vectors = index.kneighbors(vectors[chosen], wanted + 1, return_distance=False)
+    empty = library.nodes.node_counts == 0
+    _, by_vectors = neighbors_of_vectors(
+        index, vectors[chosen], empty[chosen], empty, Limit(wanted + 1)
+    )
     shares = []
     for itself, one, rough in zip(chosen, exact, by_vectors, strict=True):
         others = rough[rough != itself][:wanted]
         shares.append(np.isin(one.indices, others).mean())
     return float(np.mean(shares))
+
+
+def array_of_arrays(parts: list[NDArray[Any]]) -> NDArray[np.object_]:
+    """Return arrays of any lengths as the elements of one."""
+    array = np.empty(len(parts), dtype=object)
+    array[:] = parts
+    return array
