@@ -388,7 +388,7 @@ def test_bad_csv_is_named(tmp_path, files, message):
 def test_a_table_of_a_folder_is_not_the_folder(tmp_path):
     write_csv(tmp_path, nodes=NODES, edges=EDGES, graphs="graph\n1\n2\n")
     for name in ("nodes.csv", "edges.csv", "graphs.csv"):
-        with pytest.raises(ValueError, match=f"{name} is one table .* folder, {tmp_path}$"):
+        with pytest.raises(ValueError, match=f"{name} is one of several .* folder, {tmp_path}$"):
             read(tmp_path / name)
     with pytest.raises(ValueError, match="no column 'y' among"):
         read(tmp_path, target_column="y")

@@ -20,7 +20,11 @@ def test_text_in_a_column_of_edges_could_be_labels(tmp_path):
     pytest.importorskip("pyarrow")
     message = message_of(tmp_path / "e.csv", "graph,source,target,kind\n0,1,2,x\n")
     assert "line 2: kind is 'x', expected a number: columns other than source" in message
-    assert message.endswith("edge attributes; rename kind to label if it holds labels, or drop it")
+    assert "edge attributes. Rename kind to label if it holds labels of edges, move" in message
+    assert message.endswith(
+        "to graphs.csv in a folder of tables if it is about whole graphs, such "
+        "as a target, or else drop it"
+    )
     message = message_of(tmp_path / "w.csv", "graph,source,target,weight\n0,1,2,x\n")
     assert message.endswith("line 2: weight is 'x', expected a number")
 
@@ -29,7 +33,7 @@ def test_text_in_a_column_of_nodes_could_be_labels(tmp_path):
     pytest.importorskip("pyarrow")
     (tmp_path / "edges.csv").write_text("source,target\n1,2\n")
     (tmp_path / "nodes.csv").write_text("node,graph,kind\n1,a,x\n2,a,y\n")
-    assert "are node attributes; rename kind to label" in message_of(tmp_path)
+    assert "are node attributes. Rename kind to label" in message_of(tmp_path)
 
 
 def test_a_csv_file_of_neither_molecules_nor_edges(tmp_path):

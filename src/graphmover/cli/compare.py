@@ -100,7 +100,7 @@ def compare(
         deviation = "the means of repetitions" if repeats > 1 else "folds"
         print(f"{data}; {repeats} x {folds}-fold cross-validation.")
         print(
-            f"+- is the standard deviation of {deviation}, or the standard error of a difference;"
+            f"+- is the standard deviation of {deviation}, or the standard error of a difference."
         )
         print("Seconds are processor time, and MB peak memory, of one fold.\n")
         _print_table(found)

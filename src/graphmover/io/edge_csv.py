@@ -4,8 +4,8 @@ In one file: columns ``graph``, ``source``, ``target``, optionally ``weight`` an
 are edge attributes. In a folder:
 
 - ``nodes.csv``: columns ``node``, ``graph``, optionally ``label``; others are node attributes
-- ``edges.csv``: columns ``source``, ``target``, optionally ``weight`` and ``label``; others are
-  edge attributes
+- ``edges.csv``: columns ``source``, ``target``, optionally ``graph``, ``weight`` and ``label``;
+  others are edge attributes. With ``graph``, names of nodes need to differ within a graph only
 - ``graphs.csv`` (optional): columns ``graph`` and others, one of which may be the target
 
 The names of graphs are their ids, unless another column of ``graphs.csv`` is asked for. Names of
@@ -16,6 +16,7 @@ of ``nodes.csv``; lines need not be sorted. The files are read into memory as a 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmover._utils.messages import warn
 from graphmover._utils.segments import offsets_from_counts
 from graphmover.graphs.arrow import pyarrow
 from graphmover.graphs.batch import GraphBatch
@@ -44,8 +46,14 @@ TABLES = (_NODES, EDGES, _GRAPHS)
 #: Columns with a meaning of their own; all others are attributes.
 _COLUMNS = {
     "node": ("node", "graph", NODE_LABEL),
-    "edge": ("source", "target", EDGE_WEIGHT, EDGE_LABEL),
+    "edge": ("source", "target", "graph", EDGE_WEIGHT, EDGE_LABEL),
 }
+
+#: The names that pandas gives the index of a table when it writes it, and reads it again.
+_INDEX = re.compile(r"|Unnamed: \d+")
+
+#: Stands between the name of a graph and that of its node.
+_OF = "\0"
 
 #: Memory that Arrow takes for a column, however short, measured, rounded up.
 _PER_COLUMN = 10_000
@@ -67,6 +75,11 @@ def is_edge_table(file: Path) -> bool:
     return {"graph", "source", "target"} <= set(names)
 
 
+def is_folder_of_tables(folder: Path) -> bool:
+    """Tell whether a folder holds tables of nodes and of edges."""
+    return all((folder / name).is_file() for name in (_NODES, EDGES))
+
+
 def read_edge_table(file: Path, how: Reading) -> Iterator[Dataset]:
     """Yield the graphs of one CSV file with an edge per line, and the graph of each."""
     for what, column in (("target", how.target_column), ("id", how.id_column)):
@@ -77,7 +90,7 @@ def read_edge_table(file: Path, how: Reading) -> Iterator[Dataset]:
             )
     with naming(file):
         table = _read(file, how.limit, "graph", "source", "target")
-        names = [name for name in table.column_names if name not in ("graph", *_COLUMNS["edge"])]
+        names = [name for name in table.column_names if name not in _COLUMNS["edge"]]
         order = np.arange(len(table))
         columns: dict[str, Any] = {
             name: table.column(name).to_pylist() for name in ("graph", "source", "target")
@@ -108,9 +121,19 @@ def _read_folder(folder: Path, how: Reading) -> Dataset:
     place[order] = np.arange(len(order))
 
     file = folder / EDGES
-    names = nodes.column("node")
-    _require_distinct(names, folder / _NODES)
-    u, v = (_find(edges.column(end), names, file, folder / _NODES) for end in ("source", "target"))
+    by_name_alone = "graph" not in edges.column_names
+    names = nodes.column("node") if by_name_alone else _of_graph(nodes, "node")
+    hint = f": names must differ over all graphs, unless {EDGES} has a column graph"
+    _require_distinct(names, folder / _NODES, hint if by_name_alone else "")
+    u, v = (
+        _find(
+            edges.column(end) if by_name_alone else _of_graph(edges, end),
+            names,
+            file,
+            folder / _NODES,
+        )
+        for end in ("source", "target")
+    )
     graph_of_edge = numbers_of_graphs[u]
     apart = graph_of_edge != numbers_of_graphs[v]
     if apart.any():
@@ -154,6 +177,12 @@ def _read(file: Path, limit: Limit, *required: str) -> Any:
         raise ValueError(f"{file} cannot be read as CSV: {error}") from error
     if table.column_names != names:
         raise ValueError(f"{file}: the header is ambiguous, expected one line of plain names")
+    if indices := [name for name in names if _INDEX.fullmatch(name)]:
+        warn(
+            f"{file}: the column {indices[0]!r} looks like the index of a pandas table, and is not "
+            f"read: write tables by to_csv(..., index=False), or name the column"
+        )
+        table = table.drop_columns(indices)
     for name in required:
         is_empty = np.asarray(table.column(name).to_numpy() == "")
         if is_empty.any():
@@ -197,6 +226,18 @@ def _graphs(folder: Path, nodes: Any, how: Reading) -> tuple[Ints, list[str], ND
     return _find(graph_of_node, names, folder / _NODES, file), ids, target
 
 
+def _of_graph(table: Any, column: str) -> Any:
+    """Return names of nodes together with those of their graphs."""
+    from pyarrow import compute
+
+    return compute.binary_join_element_wise(table.column("graph"), table.column(column), _OF)
+
+
+def _shown(name: str) -> str:
+    graph, _, node = name.rpartition(_OF)
+    return f"{node!r} of the graph {graph!r}" if graph else repr(name)
+
+
 def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:
     """Return the position of each value among names."""
     from pyarrow import compute
@@ -204,17 +245,19 @@ def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:
     places = compute.index_in(column, value_set=names)
     if places.null_count:
         row = int(np.argmax(places.is_null().to_numpy()))
-        raise ValueError(f"{file}, line {row + 2}: {column[row].as_py()!r} is not in {where}")
+        raise ValueError(f"{file}, line {row + 2}: {_shown(column[row].as_py())} is not in {where}")
     return np.asarray(places.to_numpy(), dtype=np.int64)
 
 
-def _require_distinct(names: Any, file: Path) -> None:
+def _require_distinct(names: Any, file: Path, hint: str = "") -> None:
     if len(names.unique()) == len(names):
         return
     seen: set[Any] = set()
     for row, name in enumerate(names.to_pylist()):
         if name in seen:
-            raise ValueError(f"{file}, line {row + 2}: {name!r} is in an earlier line already")
+            raise ValueError(
+                f"{file}, line {row + 2}: {_shown(name)} is in an earlier line already{hint}"
+            )
         seen.add(name)
 
 
@@ -248,8 +291,9 @@ def _remedy(name: str, kind: str) -> str:
     known = _COLUMNS[kind]
     listed = f"{', '.join(known[:-1])} and {known[-1]}"
     return (
-        f": columns other than {listed} are {kind} attributes; rename {name} to {known[-1]} if it "
-        f"holds labels, or drop it"
+        f": columns other than {listed} are {kind} attributes. Rename {name} to {known[-1]} if it "
+        f"holds labels of {kind}s, move it to {_GRAPHS} in a folder of tables if it is about whole "
+        f"graphs, such as a target, or else drop it"
     )
 
 

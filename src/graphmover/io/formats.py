@@ -25,7 +25,14 @@ from graphmover.graphs.interop import (
     is_one_graph,
 )
 from graphmover.io.chunks import Record, chunks_of, joined, name_of, naming
-from graphmover.io.edge_csv import EDGES, TABLES, is_edge_table, read_edge_csv, read_edge_table
+from graphmover.io.edge_csv import (
+    EDGES,
+    TABLES,
+    is_edge_table,
+    is_folder_of_tables,
+    read_edge_csv,
+    read_edge_table,
+)
 from graphmover.io.edge_list_files import read_edge_list
 from graphmover.io.graph6 import read_graph6
 from graphmover.io.limits import PER_OBJECT, Limit
@@ -449,8 +456,8 @@ def _from_path(
         return _slices(load_dataset(path if here else source, max_bytes=max_bytes), how.batch_size)
     if not path.exists() and not is_pattern(path):
         raise FileNotFoundError(f"there is no file {path}")
-    if path.name in TABLES and (path.parent / EDGES).is_file():
-        raise ValueError(f"{path} is one table of several: pass the folder, {path.parent}")
+    if path.name in TABLES and is_folder_of_tables(path.parent):
+        raise ValueError(f"{path} is one of several tables: pass their folder, {path.parent}")
     logger.debug("reading %s (%s)", path, found.what)
     return found.read(path, how)
 
