@@ -26,6 +26,9 @@ PATIENT = {
 }
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 4}
 
+#: What Ray says when its proxy could not start a server for a client.
+NO_SERVER = "Starting Ray client server failed"
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name != "posix", reason="needs signals"),
@@ -112,6 +115,30 @@ def embedding(model, source, folder, address, **settings):
     )
 
 
+def completed(*arguments):
+    """Run to the end; again if Ray, on a busy machine, started no server for the client."""
+    for _ in range(3):
+        driver = embedding(*arguments, **TOKEN)
+        answer, said = driver.communicate(timeout=300)
+        if NO_SERVER not in said:
+            break
+    assert driver.returncode == 0, said
+    return json.loads(answer)
+
+
+def with_parts(n, *arguments):
+    """Start a run and wait for n parts; again if Ray started no server for the client."""
+    for _ in range(3):
+        driver = embedding(*arguments, **TOKEN)
+        try:
+            wait_for(lambda: n_parts(arguments[2]) >= n, driver)
+            break
+        except pytest.fail.Exception as failure:
+            if NO_SERVER not in str(failure):
+                raise
+    return driver
+
+
 def n_parts(folder):
     return len(list(Path(folder).glob("part-*")))
 
@@ -123,10 +150,7 @@ def address():
 
 
 def test_rows_are_those_of_one_process(model, source, expected, address, tmp_path):
-    driver = embedding(model, source, tmp_path / "z", address, **TOKEN)
-    answer, said = driver.communicate(timeout=300)
-    assert driver.returncode == 0, said
-    assert json.loads(answer)["computed"] == N_UNITS
+    assert completed(model, source, tmp_path / "z", address)["computed"] == N_UNITS
     assert rows_of(tmp_path / "z") == rows_of(expected)
 
 
@@ -150,8 +174,7 @@ def test_the_head_is_killed_once_and_the_next_run_resumes(
 ):
     folder = tmp_path / "z"
     with head() as (lost, process):
-        driver = embedding(model, source, folder, lost, **TOKEN)
-        wait_for(lambda: n_parts(folder) >= 5, driver)
+        driver = with_parts(5, model, source, folder, lost)
         kill(process)
         _, said = driver.communicate(timeout=300)
     assert driver.returncode == 1
@@ -159,8 +182,5 @@ def test_the_head_is_killed_once_and_the_next_run_resumes(
     assert "Traceback" not in said
     n_done = n_parts(folder)
     assert 5 <= n_done < N_UNITS
-    driver = embedding(model, source, folder, address, **TOKEN)
-    answer, said = driver.communicate(timeout=300)
-    assert driver.returncode == 0, said
-    assert json.loads(answer)["computed"] == N_UNITS - n_done
+    assert completed(model, source, folder, address)["computed"] == N_UNITS - n_done
     assert rows_of(folder) == rows_of(expected)
