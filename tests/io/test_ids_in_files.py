@@ -291,6 +291,7 @@ def test_the_fingerprint_without_ids_is_what_it_was():
     assert content.digest() != named.digest() != none.digest()
 
 
+@pytest.mark.slow
 def test_one_long_id_does_not_set_the_size_of_all(model, tmp_path):
     """As fixed-width text, these ids would take 40 GB."""
     n = 10_000

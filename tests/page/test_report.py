@@ -303,6 +303,7 @@ def test_wrong_use_is_named(tmp_path):
     assert path.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_the_command_says_why_nothing_is_predicted(tmp_path):
     source, output = tmp_path / "x.parquet", tmp_path / "x.html"
     graphs = gm.make_graph_families(12, random_state=0).graphs
