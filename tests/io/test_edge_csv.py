@@ -28,6 +28,9 @@ def test_errors_name_node_and_graph(folder):
     (folder / "edges.csv").write_text(EDGES + "g1,a,c,1\n")
     with pytest.raises(ValueError, match=r"edges\.csv, line 4: 'c' of the graph 'g1' is not in"):
         gm.read_graphs(folder)
+    (folder / "edges.csv").write_text(EDGES + ",a,b,1\n")
+    with pytest.raises(ValueError, match=r"edges\.csv, line 4: 'a' of the graph '' is not in"):
+        gm.read_graphs(folder)
     (folder / "nodes.csv").write_text(NODES + "a,g1,5\n")
     with pytest.raises(ValueError, match=r"line 6: 'a' of the graph 'g1' is in an earlier line al"):
         gm.read_graphs(folder)

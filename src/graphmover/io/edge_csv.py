@@ -234,8 +234,8 @@ def _of_graph(table: Any, column: str) -> Any:
 
 
 def _shown(name: str) -> str:
-    graph, _, node = name.rpartition(_OF)
-    return f"{node!r} of the graph {graph!r}" if graph else repr(name)
+    graph, is_of_graph, node = name.rpartition(_OF)
+    return f"{node!r} of the graph {graph!r}" if is_of_graph else repr(name)
 
 
 def _find(column: Any, names: Any, file: Path, where: Path) -> Ints:

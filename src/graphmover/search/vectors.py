@@ -46,13 +46,13 @@ def neighbors_of_vectors(
 
     The index knows only graphs with nodes. From and to the others, distances are infinite.
     """
+    n_others = int((~empty_graphs).sum()) - (vectors is None)
     if limit.n_neighbors is None:
         find, wanted = index.radius_neighbors, limit.radius
     else:
-        wanted = min(limit.n_neighbors, int((~empty_graphs).sum()) - (vectors is None))
-        find = index.kneighbors
+        find, wanted = index.kneighbors, min(limit.n_neighbors, n_others)
     found: Any = ((), ())
-    if not empty_queries.all() and (~empty_graphs).sum() > (vectors is None):
+    if not empty_queries.all() and n_others > 0:
         asked = None if vectors is None else vectors[~empty_queries]
         found = find(asked, wanted)
     is_any_empty = empty_queries.any() or empty_graphs.any()
