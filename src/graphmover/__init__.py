@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from graphmover.nodes.labels import wl_labels
     from graphmover.page.report import report
     from graphmover.random_graphs import sample_random_graphs
-    from graphmover.sizes import GraphSizes
     from graphmover.theory import random_graphs_needed
     from graphmover.transport import earth_movers_distance, transport_plan
     from graphmover.vectorizer import GraphVectorizer
+    from graphmover.views.sizes import GraphSizes
 
 __version__ = "0.1.0"
 
@@ -73,7 +73,7 @@ _HOME = {
     "DistanceFeatures": "distances",
     "Graph": "graphs.graph",
     "GraphBatch": "graphs.batch",
-    "GraphSizes": "sizes",
+    "GraphSizes": "views.sizes",
     "GraphVectorizer": "vectorizer",
     "NearestGraphs": "neighbors",
     "NodeEmbeddings": "nodes.embeddings",

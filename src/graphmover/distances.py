@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
+from graphmover.estimator import GraphEstimator, with_index
 from graphmover.features import bandwidth, features_in_place
-from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.embeddings import NodeEmbeddings
@@ -39,7 +39,7 @@ def _parameters_of_the_embedding(init: Callable[..., None]) -> Callable[..., Non
     return init
 
 
-class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
     """The exact earth mover's distances of graphs to random graphs, as a transformer.
 
     A pipeline of this and `DistanceFeatures` gives the same result as `RandomGraphEmbedding`, bit
@@ -138,11 +138,6 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     @property
     def _n_features_out(self) -> int:
         return len(self.random_graphs_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 class DistanceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

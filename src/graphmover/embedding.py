@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.progress import Progress
 from graphmover._utils.random_state import random_generator
 from graphmover.backends import AnyBackend, backend_for
 from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
+from graphmover.estimator import EmbeddingEstimator
 from graphmover.features import bandwidth, features_in_place
-from graphmover.frames import with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import UnknownLabels, warn_about_empty_graphs, warn_about_unused
-from graphmover.io.estimator_files import FilesMixin
 from graphmover.io.model_file import FittedModel, FittedViews
 from graphmover.nodes.embeddings import NodeEmbeddings, Nodes
+from graphmover.nodes.input_warnings import (
+    UnknownLabels,
+    warn_about_empty_graphs,
+    warn_about_unused,
+)
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.parameters import check_parameters, multiple_of_scale
 from graphmover.random_graphs import RandomGraphs, sample_random_graphs
-from graphmover.spread import spread_random_graphs
+from graphmover.random_graphs.spread import spread_random_graphs
 
 if TYPE_CHECKING:
     from graphmover.nodes.registry import NodeEmbedding
@@ -33,14 +36,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class RandomGraphEmbedding(
-    FilesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, EmbeddingEstimator):
     """Random Graph Embeddings (Wu et al., KDD 2019).
 
     Each graph becomes a vector of ``exp(-gamma * EMD) / sqrt(R)``, one entry for each of R
     small random graphs. Inner products of these vectors approximate a positive-definite
-    kernel between graphs.
+    kernel between graphs. ``transform`` returns ``exp(-gamma_ * distances(X)) / sqrt(R)``.
 
     Parameters
     ----------
@@ -199,23 +200,8 @@ class RandomGraphEmbedding(
         self._fit(as_graph_batch(X), want_distances=multiple_of_scale(self.gamma) is not None)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
-        """Fit and embed the training graphs, computing their distances once.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (len(X), n_components)
-        """
-        batch = as_graph_batch(X)
-        rows: Floats = with_index(
-            self._features(self._fit(batch, want_distances=True)), batch, self
-        )
-        return rows
+    def _fit_transform(self, batch: GraphBatch) -> Floats:
+        return self._features(self._fit(batch, want_distances=True))
 
     def _fit_transform_as_view(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:
         """Do what `fit_transform` does, as one of several embeddings.
@@ -231,24 +217,6 @@ class RandomGraphEmbedding(
         distances = self._fit(batch, want_distances=True, embedded=embedded, warn=warn)
         nodes = next(iter(embedded.values())).divided_by(self.node_scale_)
         return distances, nodes.on_host(np.arange(len(batch)))
-
-    def transform(self, X: Any) -> Floats:
-        """Embed graphs, seen or unseen.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), n_components)
-            ``exp(-gamma_ * distances(X)) / sqrt(n_components)``. A graph without nodes gets a
-            row of zeros. After ``set_output(transform="pandas")``, ids are the index.
-        """
-        check_is_fitted(self)
-        batch = graphs_to_transform(X)
-        rows: Floats = with_index(self._rows(batch, self._features), batch, self)
-        return rows
 
     def distances(self, X: Any) -> Floats:
         """Return the exact earth mover's distance of every graph to every random graph.
@@ -266,7 +234,7 @@ class RandomGraphEmbedding(
             Infinite for a graph without nodes.
         """
         check_is_fitted(self)
-        return self._rows(graphs_to_transform(X), None)
+        return self._rows(graphs_to_transform(X), self._distances_of_batch)
 
     def kernel(self, X: Any, Y: Any = None) -> Floats:
         """Return the kernel between all graphs of X, or between X and Y.
@@ -358,26 +326,17 @@ class RandomGraphEmbedding(
         self.node_embedding_, self.node_mass_ = recipe.node_embedding, recipe.node_mass
         self.node_scale_ = recipe.scale
 
-    def _rows(self, batch: GraphBatch, finish: Callable[[Floats], object] | None) -> Floats:
-        if not len(batch):
-            return np.empty((0, len(self.random_graphs_)))
-        warn_about_empty_graphs(batch)
-        unknown = self._unknown_labels()
-        rows = self._rows_of_batch(batch, finish, unknown, self._progress("embedding graphs"))
-        unknown.warn()
-        return rows
-
     def _features_of_batch(
         self, batch: GraphBatch, unknown: UnknownLabels, progress: Progress
     ) -> Floats:
-        return self._rows_of_batch(batch, self._features, unknown, progress)
+        return self._distances_of_batch(batch, unknown, progress, self._features)
 
-    def _rows_of_batch(
+    def _distances_of_batch(
         self,
         batch: GraphBatch,
-        finish: Callable[[Floats], object] | None,
         unknown: UnknownLabels,
         progress: Progress,
+        finish: Callable[[Floats], object] | None = None,
     ) -> Floats:
         rows = self._to_random_graphs.of_graphs(
             batch, device=self.device, finish=finish, n_jobs=self.n_jobs, progress=progress
@@ -392,9 +351,6 @@ class RandomGraphEmbedding(
         return UnknownLabels(
             uses_node_labels=self.uses_node_labels_, wl_iterations=self.wl_iterations_
         )
-
-    def _progress(self, title: str) -> str | None:
-        return title if self.verbose else None
 
     def _fitted_model(self) -> FittedModel:
         check_is_fitted(self)
@@ -415,8 +371,3 @@ class RandomGraphEmbedding(
     @property
     def _n_features_out(self) -> int:
         return len(self.random_graphs_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags

@@ -6,25 +6,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer, require_one_of
 from graphmover._utils.progress import Progress
 from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
+from graphmover.estimator import GraphEstimator
 from graphmover.explanations.alignment import Alignment, aligned
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import joined_ids
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import (
+from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.input_warnings import (
     UnknownLabels,
     warn_about_empty_graphs,
     warn_about_large_pair,
     warn_about_unused,
 )
-from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 from graphmover.search.cascade import Limit, Neighbors
 from graphmover.search.embeddings import default_embedding, require_metric
@@ -48,7 +49,7 @@ Ints = NDArray[np.int64]
 _GIVEN_AS = "embedding=gm.RandomGraphEmbedding({})"
 
 
-class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
+class NearestGraphs(NeighborMatrices, SavedIndex, GraphEstimator):
     """The nearest graphs by exact earth mover's distance.
 
     Bounds exclude most pairs of graphs, and the others are solved exactly: neighbours and
@@ -404,8 +405,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
         return neighbors_of_vectors(self.index_, vectors, empty_queries, empty_graphs, limit)
 
     def _vectors_of(self, batch: GraphBatch) -> Floats:
-        vectors: Floats = self.embedding_._rows(batch, self.embedding_._features)
-        return vectors
+        embedding = self.embedding_
+        return embedding._rows(batch, embedding._features_of_batch)
 
     def _embedded(self, batch: GraphBatch) -> tuple[NodeEmbeddings, Floats]:
         """Return the nodes of graphs, and their distances to the random graphs."""
@@ -435,11 +436,6 @@ class NearestGraphs(NeighborMatrices, SavedIndex, BaseEstimator):
             require_metric(getattr(self.embedding, "estimator", self.embedding))
         if self.exact and self.index is not None:
             raise ValueError("an index of vectors needs exact=False")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 class _Counts:

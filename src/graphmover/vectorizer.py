@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.messages import timed
@@ -16,20 +16,19 @@ from graphmover._utils.progress import Progress
 from graphmover._utils.random_state import random_generator
 from graphmover.backends.side_by_side import features_of_graphs
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.frames import with_index
+from graphmover.estimator import EmbeddingEstimator
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
-from graphmover.input_warnings import (
+from graphmover.graphs.interop import as_graph_batch
+from graphmover.io.model_file import FittedModel, FittedView, FittedViews
+from graphmover.nodes.input_warnings import (
     UnknownLabels,
     warn_about_empty_graphs,
     warn_about_equal_graphs,
     warn_about_unused_by_all,
 )
-from graphmover.io.estimator_files import FilesMixin
-from graphmover.io.model_file import FittedModel, FittedView, FittedViews
 from graphmover.parameters import require_allowed
-from graphmover.sizes import GraphSizes
 from graphmover.views import View, automatic_views, described_after_fit
+from graphmover.views.sizes import GraphSizes
 
 Floats = NDArray[np.float64]
 
@@ -40,14 +39,15 @@ _LENGTH = 30.0
 _SETTINGS = ("device", "n_jobs", "verbose")
 
 
-class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
+class GraphVectorizer(EmbeddingEstimator):
     """Turn graphs into vectors for scikit-learn, using everything that the graphs carry.
 
     Puts several embeddings side by side, each with random graphs and a gamma of its own: labels
     at all depths of Weisfeiler-Lehman refinement, counts of them, the structure around nodes,
     attributes averaged over neighbourhoods, sizes. Columns are centred, and views scaled, so that
     ``make_pipeline(GraphVectorizer(), LogisticRegression(max_iter=1000))``,
-    ``LinearSVC(dual=False)``, ``Ridge()`` and k-means work without further scaling.
+    ``LinearSVC(dual=False)``, ``Ridge()`` and k-means work without further scaling. Zeros, the row
+    of a graph without nodes, are the mean of the training graphs.
 
     Parameters
     ----------
@@ -115,49 +115,8 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             The training graphs.
         y : ignored
         """
-        self._fit(as_graph_batch(X))
+        self._fit_transform(as_graph_batch(X))
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
-        """Fit and return the vectors of the training graphs, computing distances once.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (len(X), number of columns)
-        """
-        batch = as_graph_batch(X)
-        rows: Floats = with_index(self._fit(batch), batch, self)
-        return rows
-
-    def transform(self, X: Any) -> Floats:
-        """Return the vectors of graphs, seen or unseen.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), number of columns)
-            A graph without nodes gets zeros: the mean of the training graphs. After
-            ``set_output(transform="pandas")``, ids are the index.
-        """
-        check_is_fitted(self)
-        batch = graphs_to_transform(X)
-        if not len(batch):
-            return np.empty((0, len(self._scales)))
-        warn_about_empty_graphs(batch)
-        unknown = self._unknown_labels()
-        progress = "embedding graphs" if self.verbose else None
-        rows = self._features_of_batch(batch, unknown, progress)
-        unknown.warn()
-        named: Floats = with_index(rows, batch, self)
-        return named
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: that of the view, and a number or name within it."""
@@ -198,7 +157,7 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
         if not (isinstance(self.views, str) and self.views == "auto"):
             _checked_views(self.views)
 
-    def _fit(self, batch: GraphBatch) -> Floats:
+    def _fit_transform(self, batch: GraphBatch) -> Floats:
         """Fit the views and the scales; return the vectors."""
         self.check_parameters()
         warn_about_empty_graphs(batch)
@@ -344,11 +303,6 @@ class GraphVectorizer(FilesMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"there are {len(model.centres)} centres, not one per column")
         vectorizer._set_fitted(views, model.centres, model.scales)
         return vectorizer
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def _lengths(centred: Floats, n_graphs: int, widths: Sequence[int]) -> list[float]:

@@ -198,7 +198,7 @@ def test_vectors_that_were_never_seen_are_unknown_labels():
 
 
 def test_what_is_read_is_used():
-    from graphmover.input_warnings import unused_by
+    from graphmover.nodes.input_warnings import unused_by
 
     graphs = dressed(labelled())
     assert unused_by(model().get_params(), graphs) == []

@@ -147,9 +147,9 @@ def _embed_here(
 ) -> Result:
     """Embed in this process, into one file."""
     from graphmover._utils.files import require_new, require_other_file, require_writable
-    from graphmover.input_warnings import EMPTY
     from graphmover.io.output import finisher_of
     from graphmover.io.reading import ReadingOptions
+    from graphmover.nodes.input_warnings import EMPTY
 
     if str(output) == "-":
         if context.params["as_json"]:

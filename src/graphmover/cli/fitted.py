@@ -10,8 +10,8 @@ from graphmover._utils.messages import counted
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding
     from graphmover.graphs.batch import GraphBatch
-    from graphmover.sizes import GraphSizes
     from graphmover.vectorizer import GraphVectorizer
+    from graphmover.views.sizes import GraphSizes
 
 
 def fitted_values(

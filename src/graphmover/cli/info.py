@@ -27,7 +27,7 @@ def info(source: Source, reading: dict[str, Any]) -> Result:
 
 
 def _print(summary: Summary) -> None:
-    from graphmover.input_warnings import embedding_of
+    from graphmover.nodes.input_warnings import embedding_of
 
     print(f"graphs            {summary.graphs:,}")
     print(f"nodes             {_words(summary.nodes)}")

@@ -60,13 +60,13 @@ def search(
     import numpy as np
 
     from graphmover._utils.files import require_new, require_other_file, require_writable
-    from graphmover.input_warnings import warn_about_zero_rows
     from graphmover.io.formats import count_graphs, iter_batches
     from graphmover.io.hits import HitsWriter, as_row
     from graphmover.io.index_file import index_fingerprint
     from graphmover.io.skipped_file import listing_skipped
     from graphmover.io.streaming import write_rows
     from graphmover.neighbors import NearestGraphs
+    from graphmover.nodes.input_warnings import warn_about_zero_rows
 
     is_file = str(output) != "-"
     if not is_file and context.params["as_json"]:

@@ -17,9 +17,9 @@ from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.arrays import DirectionWarning
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
-from graphmover.input_warnings import CARRIED, carries, unused_by
 from graphmover.io.formats import iter_batches, with_progress
 from graphmover.io.other_columns import other_columns
+from graphmover.nodes.input_warnings import CARRIED, carries, unused_by
 from graphmover.nodes.labels import label_codes
 from graphmover.views import automatic_views, described, seen_by
 

@@ -23,12 +23,12 @@ from graphmover.distributed.source import Source, cut_source
 from graphmover.distributed.storage import Place
 from graphmover.distributed.unit import Job, Options
 from graphmover.distributed.warming import warm
-from graphmover.input_warnings import warn_about_zero_rows
 from graphmover.io.estimator_files import batch_size_for
 from graphmover.io.limits import check_limits
 from graphmover.io.model_file import fingerprint
 from graphmover.io.other_columns import not_lined_up
 from graphmover.io.reading import Errors, unread
+from graphmover.nodes.input_warnings import warn_about_zero_rows
 
 if TYPE_CHECKING:
     from graphmover.embedding import RandomGraphEmbedding

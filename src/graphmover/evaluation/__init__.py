@@ -34,8 +34,8 @@ from graphmover.evaluation.table import Evaluation, columns
 from graphmover.evaluation.target import encoded_target, surely_classes
 from graphmover.graphs.dataset import Dataset
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.input_warnings import warn_of_notes
 from graphmover.io.streaming import Content
+from graphmover.nodes.input_warnings import warn_of_notes
 from graphmover.vectorizer import GraphVectorizer
 
 __all__ = [

@@ -15,7 +15,6 @@ from graphmover._utils.files import require_new, require_other_file, require_wri
 from graphmover._utils.messages import timed
 from graphmover._utils.progress import Bar, Progress
 from graphmover.graphs.batch import GraphBatch
-from graphmover.input_warnings import UnknownLabels, warn_about_zero_rows
 from graphmover.io.chunks import name_of
 from graphmover.io.formats import batches_of, count_graphs
 from graphmover.io.model_file import (
@@ -28,6 +27,7 @@ from graphmover.io.model_file import (
 from graphmover.io.reading import Errors, ReadingOptions
 from graphmover.io.skipped_file import listing_skipped
 from graphmover.io.streaming import write_rows
+from graphmover.nodes.input_warnings import UnknownLabels, warn_about_zero_rows
 
 Floats = NDArray[np.float64]
 

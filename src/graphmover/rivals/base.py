@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.segments import segment_numbers
-from graphmover.frames import with_index
+from graphmover.estimator import GraphEstimator, with_index
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.labels import label_codes
@@ -21,16 +21,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class OfGraphs(BaseEstimator):
-    """An estimator whose input is a collection of graphs, not a table."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
-
-
-class GraphTransformer(TransformerMixin, OfGraphs, ABC):
+class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
     """Graphs in, rows out: a subclass needs `_learn`, which sets ``n_features_``, and `_rows`."""
 
     def fit(self, X: Any, y: Any = None) -> Self:

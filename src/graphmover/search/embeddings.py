@@ -6,7 +6,7 @@ from typing import Any
 
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.input_warnings import carries
+from graphmover.nodes.input_warnings import carries
 from graphmover.views import automatic_views
 
 

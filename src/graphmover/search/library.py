@@ -15,8 +15,8 @@ from graphmover.backends.fitted import DistancesToRandomGraphs, ground_of
 from graphmover.backends.rows import distances_between
 from graphmover.backends.threads import Prepared as PreparedSide
 from graphmover.backends.threads import PreparedTree
-from graphmover.input_warnings import UnknownLabels
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.input_warnings import UnknownLabels
 from graphmover.nodes.labels import coarsest_labels, n_without_any_of
 from graphmover.search.bounds import Sketches, raise_to_bounds, rounding_of, sketches
 from graphmover.search.on_device import (

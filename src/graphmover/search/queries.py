@@ -17,8 +17,8 @@ from graphmover.backends.cuda import PreparedTree as TreeOnDevice
 from graphmover.backends.protocol import Chunking
 from graphmover.backends.rows import in_chunks, nodes_of_chunk
 from graphmover.graphs.batch import GraphBatch
-from graphmover.input_warnings import UnknownLabels
 from graphmover.nodes.embeddings import NodeEmbeddings
+from graphmover.nodes.input_warnings import UnknownLabels
 from graphmover.search.cascade import Limit, Neighbors, solve_in_order
 from graphmover.search.labels import neighbors_by_labels
 from graphmover.search.library import Library

@@ -15,14 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.random_state import random_generator
+from graphmover.estimator import GraphEstimator
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
-from graphmover.rivals.base import Floats, OfGraphs
+from graphmover.rivals.base import Floats
 from graphmover.rivals.neural.inputs import Inputs
 from graphmover.rivals.optional import optional
 
 
-class NeuralClassifier(ClassifierMixin, OfGraphs, ABC):
+class NeuralClassifier(ClassifierMixin, GraphEstimator, ABC):
     """A network trained by Adam on the cross-entropy.
 
     A stratified tenth of the training set is held out. Training stops when the loss on it has not

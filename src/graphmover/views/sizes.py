@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 
-from graphmover.frames import with_index
+from graphmover.estimator import GraphEstimator, with_index
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 
 Floats = NDArray[np.float64]
 
 
-class GraphSizes(TransformerMixin, BaseEstimator):
+class GraphSizes(TransformerMixin, GraphEstimator):
     """The logarithms of the numbers of nodes and edges.
 
     Shares of nodes and edges do not tell a graph from two copies of it; these two columns do.
@@ -62,6 +62,5 @@ class GraphSizes(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
         tags.requires_fit = False
         return tags

@@ -13,17 +13,17 @@ import numpy as np
 
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.input_warnings import CARRIED, carries, unused_by
 from graphmover.nodes.attributes_as_labels import (
     ReadAsLabels,
     neighbourhoods_recur,
     read_by_default,
 )
+from graphmover.nodes.input_warnings import CARRIED, carries, unused_by
 from graphmover.nodes.labels import label_codes
 from graphmover.nodes.masses import node_degrees
 from graphmover.nodes.recipe import NodeRecipe
 from graphmover.nodes.registry import NODE_EMBEDDINGS, named_blocks
-from graphmover.sizes import GraphSizes
+from graphmover.views.sizes import GraphSizes
 
 #: One-hot columns only up to this many labels; more are compared by refinement alone.
 _MOST_ONE_HOT = 100
