@@ -27,6 +27,8 @@ TRANSFORMERS = {
     "MorganFingerprint": {"n_bits": 32},
     "NetLSD": {"n_times": 4},
     "NodeAssignment": {"n_dimensions": 2},
+    "PyramidMatch": {"levels": 2, "n_dimensions": 2},
+    "RandomWalks": {},
     "ShortestPaths": {},
     "TemplateDistances": {"n_templates": 2, "random_state": 0},
     "VertexHistogram": {},

@@ -23,6 +23,8 @@ _HOME = {
     "NeuralClassifier": "neural.training",
     "NodeAssignment": "assignment",
     "PSCNClassifier": "neural.pscn",
+    "PyramidMatch": "pyramid_match",
+    "RandomWalks": "random_walks",
     "ShortestPaths": "shortest_path",
     "TemplateDistances": "templates",
     "VertexHistogram": "weisfeiler_lehman",

@@ -12,7 +12,8 @@ import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.labels import wl_labels
-from graphmover.rivals.base import Floats, GraphKernel, Ints, graph_adjacency
+from graphmover.rivals.base import Floats, GraphKernel, Ints
+from graphmover.rivals.eigenvectors import eigenvector_points
 
 
 class _Nodes(NamedTuple):
@@ -54,8 +55,9 @@ class NodeAssignment(GraphKernel):
         codes = np.zeros((batch.n_nodes, 0), np.int64)
         if self.iterations is not None:
             codes = wl_labels(batch, self.iterations, depths="all")
+        points = eigenvector_points(batch, self.n_dimensions, scaled=True)
         return _Nodes(
-            [eigenvector_points(batch, g, self.n_dimensions) for g in range(len(batch))],
+            np.split(points, batch.offsets[1:-1]),
             np.split(codes, batch.offsets[1:-1]),
         )
 
@@ -78,26 +80,3 @@ class NodeAssignment(GraphKernel):
                 if rows is columns:
                     similarities[j, i] = similarities[i, j]
         return similarities
-
-
-def eigenvector_points(batch: GraphBatch, number: int, n_dimensions: int) -> Floats:
-    """Return ``|u| sqrt(|eigenvalue|)`` for the eigenvectors u of the largest |eigenvalues| of A.
-
-    Columns of a multiple eigenvalue are the root of the mean of their squares, as in the Laplacian
-    embedding: no other choice is independent of the numbering of the nodes. A graph with fewer
-    nodes has zeros in the coordinates it lacks.
-    """
-    matrix = graph_adjacency(batch, number).toarray()
-    points = np.zeros((len(matrix), n_dimensions))
-    if not len(matrix):
-        return points
-    values, vectors = np.linalg.eigh(matrix)
-    squares = vectors**2
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(values) > 1e-7]))
-    sizes = np.diff(np.append(starts, len(values)))
-    means = np.add.reduceat(squares, starts, axis=1) / sizes
-    lengths = np.repeat(np.sqrt(means), sizes, axis=1) * np.sqrt(np.abs(values))
-    # Rounding must not decide between eigenvalues of opposite sign: the positive one is first.
-    order = np.lexsort((-values, -np.abs(values).round(7)))[:n_dimensions]
-    points[:, : len(order)] = lengths[:, order]
-    return points

@@ -21,6 +21,8 @@ from graphmover.rivals.graph2vec import Graph2Vec
 from graphmover.rivals.graphlets import Graphlets
 from graphmover.rivals.heat_trace import NetLSD
 from graphmover.rivals.local_profile import LocalTopologicalProfile
+from graphmover.rivals.pyramid_match import PyramidMatch
+from graphmover.rivals.random_walks import RandomWalks
 from graphmover.rivals.templates import TemplateDistances
 from graphmover.rivals.weisfeiler_lehman import (
     BagOfWLLabels,
@@ -37,6 +39,8 @@ _NO_METHOD = "majority class"
 #: Weisfeiler-Lehman refinements, as in the paper's WL methods and most others.
 _DEPTHS = {"iterations": (0, 1, 2, 3, 4, 5)}
 _DIMENSIONS = {"n_dimensions": (4, 6, 8)}
+_PYRAMIDS = {"levels": (2, 4, 6), **_DIMENSIONS}
+_DECAYS = {"decay": (1e-4, 1e-3, 1e-2)}
 
 #: Of networks, whose widths are their defaults.
 _RATES = {"learning_rate": (0.01, 0.001)}
@@ -203,6 +207,37 @@ _OURS: list[Rival] = [
         needs=("node labels",),
     ),
     Rival(
+        "PM",
+        lambda: PyramidMatch(use_node_labels=False),
+        "kernel",
+        "Nikolentzos et al. 2017",
+        grid=_PYRAMIDS,
+    ),
+    Rival(
+        "PM+labels",
+        PyramidMatch,
+        "kernel",
+        "Nikolentzos et al. 2017",
+        grid=_PYRAMIDS,
+        needs=("node labels",),
+    ),
+    Rival(
+        "RW",
+        lambda: RandomWalks(use_node_labels=False),
+        "kernel",
+        "Gärtner et al. 2003",
+        grid=_DECAYS,
+    ),
+    Rival(
+        "RW+labels",
+        RandomWalks,
+        "kernel",
+        "Gärtner et al. 2003",
+        grid=_DECAYS,
+        needs=("node labels",),
+        cost="quadratic",
+    ),
+    Rival(
         "LTP",
         lambda regression=False: _with_forest(LocalTopologicalProfile(), regression=regression),
         "model",
@@ -320,53 +355,11 @@ _OF_LIBRARIES: list[Rival] = [
         library=("ot",),
     ),
     Rival(
-        "RW",
-        _grakel("RW", use_node_labels=False),
-        "kernel",
-        "Vishwanathan et al. 2010",
-        _GRAKEL,
-        grid={"decay": (1e-5, 1e-4, 1e-3)},
-        library=("grakel",),
-        cost="quadratic",
-    ),
-    Rival(
-        "RW+labels",
-        _grakel("RW"),
-        "kernel",
-        "Vishwanathan et al. 2010",
-        _GRAKEL,
-        grid={"decay": (1e-5, 1e-4, 1e-3)},
-        needs=("node labels",),
-        library=("grakel",),
-        cost="quadratic",
-    ),
-    Rival(
         "GL",
         _grakel("GL", use_node_labels=False, n_samples=500, graphlet_nodes=5),
         "kernel",
         "Shervashidze et al. 2009",
         _GRAKEL,
-        library=("grakel",),
-        cost="quadratic",
-    ),
-    Rival(
-        "PM",
-        _grakel("PM", use_node_labels=False),
-        "kernel",
-        "Nikolentzos et al. 2017",
-        _GRAKEL,
-        grid={"levels": (2, 4, 6), "n_dimensions": (4, 6, 8)},
-        library=("grakel",),
-        cost="quadratic",
-    ),
-    Rival(
-        "PM+labels",
-        _grakel("PM"),
-        "kernel",
-        "Nikolentzos et al. 2017",
-        _GRAKEL,
-        grid={"levels": (2, 4, 6), "n_dimensions": (4, 6, 8)},
-        needs=("node labels",),
         library=("grakel",),
         cost="quadratic",
     ),

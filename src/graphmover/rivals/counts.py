@@ -25,7 +25,7 @@ class Entries(NamedTuple):
 
     graphs: Ints
     codes: Ints
-    counts: Ints
+    counts: NDArray[Any]  # integers, or roots of weights
 
 
 class GraphCounts(KernelTransformer):
@@ -102,6 +102,17 @@ def mixed(*parts: Any) -> Ints:
         numbers = np.atleast_1d(np.asarray(part, np.int64)).view(np.uint64)
         code = mix64(code * np.uint64(3) + mix64(numbers + GOLDEN) + GOLDEN)
     return code.view(np.int64)
+
+
+def occurrences(graphs: Ints, codes: Ints) -> Ints:
+    """Return 0, 1, ... for the first, second, ... occurrence of a code in its graph."""
+    order = np.lexsort((codes, graphs))
+    same = (np.diff(graphs[order]) == 0) & (np.diff(codes[order]) == 0)
+    starts = np.flatnonzero(np.concatenate([np.ones(1, bool), ~same])[: len(order)])
+    lengths = np.diff(np.append(starts, len(order)))
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+    return numbers
 
 
 def _counted(entries: Entries, columns: Ints, shape: tuple[int, int]) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.labels import wl_labels
 from graphmover.rivals.base import Ints, graph_of_node, node_codes
-from graphmover.rivals.counts import Entries, GraphCounts, mixed
+from graphmover.rivals.counts import Entries, GraphCounts, mixed, occurrences
 
 
 class _WLCounts(GraphCounts):
@@ -76,7 +76,7 @@ class WLOptimalAssignment(_WLCounts):
 
     def _entries(self, batch: GraphBatch) -> Entries:
         graphs, codes = self._words(batch)
-        numbered = mixed(codes, _occurrences(graphs, codes))
+        numbered = mixed(codes, occurrences(graphs, codes))
         return Entries(graphs, numbered, np.ones(len(codes), np.int64))
 
 
@@ -109,14 +109,3 @@ def wl_words(
     labels = wl_labels(batch, iterations, depths="all", use_edge_labels=use_edge_labels)
     words = mixed(labels, np.arange(iterations + 1))
     return np.repeat(graph_of_node(batch), iterations + 1), words.ravel()
-
-
-def _occurrences(graphs: Ints, codes: Ints) -> Ints:
-    """Return 0, 1, ... for the first, second, ... occurrence of a code in its graph."""
-    order = np.lexsort((codes, graphs))
-    same = (np.diff(graphs[order]) == 0) & (np.diff(codes[order]) == 0)
-    starts = np.flatnonzero(np.concatenate([np.ones(1, bool), ~same])[: len(order)])
-    lengths = np.diff(np.append(starts, len(order)))
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.arange(len(order)) - np.repeat(starts, lengths)
-    return numbers
