@@ -1,4 +1,4 @@
-"""Our WL-ST, WL-OA and SP are GraKeL's, entry by entry."""
+"""Our WL-ST, WL-OA, SP and WL-SP are GraKeL's, entry by entry."""
 
 import warnings
 
@@ -16,6 +16,7 @@ PAIRS = [
     pytest.param(BagOfWLLabels(2), GrakelKernel("WL-ST", iterations=2), id="WL-ST"),
     pytest.param(WLOptimalAssignment(2), GrakelKernel("WL-OA", iterations=2), id="WL-OA"),
     pytest.param(ShortestPaths(), GrakelKernel("SP"), id="SP"),
+    pytest.param(ShortestPaths(2), GrakelKernel("WL-SP", iterations=2), id="WL-SP"),
     pytest.param(
         ShortestPaths(use_node_labels=False),
         GrakelKernel("SP", use_node_labels=False),

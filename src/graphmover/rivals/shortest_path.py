@@ -1,12 +1,12 @@
-"""The shortest-path kernel, SP (Borgwardt and Kriegel 2005)."""
+"""The shortest-path kernel, SP (Borgwardt and Kriegel 2005), also with refined labels, WL-SP."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.labels import label_codes
-from graphmover.rivals.base import Ints, graph_adjacency
+from graphmover.nodes.labels import wl_labels
+from graphmover.rivals.base import Floats, Ints, graph_adjacency
 from graphmover.rivals.counts import Entries, GraphCounts, mixed
 
 
@@ -19,8 +19,12 @@ class ShortestPaths(GraphCounts):
 
     Parameters
     ----------
+    iterations : int
+        Weisfeiler-Lehman refinements of the labels, h. Pairs are counted by the labels of each
+        depth from 0 to h: WL-SP (Shervashidze et al. 2011).
     use_node_labels : bool
-        False counts pairs by their distance alone. It need not be set for graphs without labels.
+        False counts pairs by their distance alone, or refines one label for all nodes. It need not
+        be set for graphs without labels.
 
     Examples
     --------
@@ -32,32 +36,42 @@ class ShortestPaths(GraphCounts):
            [24., 36.]])
     """
 
-    def __init__(self, *, use_node_labels: bool = True) -> None:
+    def __init__(self, iterations: int = 0, *, use_node_labels: bool = True) -> None:
+        self.iterations = iterations
         self.use_node_labels = use_node_labels
 
     def _entries(self, batch: GraphBatch) -> Entries:
-        labelled = self.use_node_labels and batch.node_labels is not None
-        labels = label_codes(batch.node_labels) if labelled else np.zeros(batch.n_nodes, np.int64)  # type: ignore[arg-type]
+        if not self.use_node_labels:
+            batch = GraphBatch(batch.offsets, batch.indptr, batch.indices)
+        labels = wl_labels(batch, self.iterations, depths="all")
         graphs, codes, counts = [], [], []
         for number in range(len(batch)):
             first, last = batch.offsets[number], batch.offsets[number + 1]
-            own, count = _pairs(batch, number, labels[first:last])
-            codes.append(own)
-            counts.append(count)
-            graphs.append(np.full(len(own), number))
+            lengths = _path_lengths(batch, number)
+            for depth in range(self.iterations + 1):
+                own, count = _pairs(lengths, labels[first:last, depth])
+                codes.append(mixed(own, depth))
+                counts.append(count)
+                graphs.append(np.full(len(own), number))
         none = np.zeros(0, np.int64)
         return Entries(*(np.concatenate([none, *parts]) for parts in (graphs, codes, counts)))
 
 
-def _pairs(batch: GraphBatch, number: int, labels: Ints) -> tuple[Ints, Ints]:
-    """Return the codes of the pairs of a graph, and how many there are of each."""
+def _path_lengths(batch: GraphBatch, number: int) -> Ints:
+    """Return the numbers of edges between all nodes of a graph; 0 for those out of reach."""
     from scipy.sparse.csgraph import shortest_path
 
+    if not batch.node_counts[number]:
+        return np.zeros((0, 0), np.int64)
+    steps: Floats = shortest_path(graph_adjacency(batch, number), directed=False, unweighted=True)
+    return np.where(np.isfinite(steps), steps, 0.0).astype(np.int64)
+
+
+def _pairs(lengths: Ints, labels: Ints) -> tuple[Ints, Ints]:
+    """Return the codes of the pairs of a graph, and how many there are of each."""
     if not len(labels):
         return labels, labels
-    steps = shortest_path(graph_adjacency(batch, number), directed=False, unweighted=True)
     kinds, kind = np.unique(labels, return_inverse=True)
-    lengths = np.where(np.isfinite(steps), steps, 0.0).astype(np.int64)
     # Small numbers are counted first: there are far fewer codes than pairs.
     n_kinds, n_lengths = len(kinds), int(lengths.max()) + 1
     all_keys = ((kind[:, np.newaxis] * n_kinds + kind) * n_lengths + lengths).ravel()
