@@ -538,3 +538,17 @@ def test_an_index_of_vectors_is_saved(tmp_path):
         np.testing.assert_array_equal(one, other)
     one, other = near.add(graphs[40:]).kneighbors(), loaded.add(graphs[40:]).kneighbors()
     np.testing.assert_array_equal(one[1], other[1])
+
+
+@pytest.mark.parametrize("carried", ["edge_labels", "edge_attributes"])
+def test_what_edges_alone_carry_is_compared_by_default(carried):
+    rng = np.random.default_rng(0)
+    edges = [[k, (k + 1) % 6] for k in range(6)]
+    kinds = np.arange(20) % 2
+    values = {
+        "edge_labels": [np.full(6, kind) for kind in kinds],
+        "edge_attributes": [kind + 0.1 * rng.random((6, 1)) for kind in kinds],
+    }[carried]
+    graphs = gm.as_graph_batch([gm.Graph(6, edges, **{carried: own}) for own in values])
+    near = gm.NearestGraphs(5, random_state=0).fit(graphs)  # and no warning: warnings are errors
+    assert (kinds[near.kneighbors()[1]] == kinds[:, np.newaxis]).all()

@@ -66,7 +66,8 @@ class NearestGraphs(NeighborMatrices, SavedIndex, GraphEstimator):
         random graphs are pivots for bounds. To use a model that is already fitted, wrap it in
         `sklearn.frozen.FrozenEstimator`. None chooses by what the graphs carry: attributes of
         nodes, averaged over neighbourhoods, and labels; without attributes, labels at all depths of
-        Weisfeiler-Lehman refinement; without labels either, the paper's coordinates.
+        Weisfeiler-Lehman refinement; without labels either, what edges carry, together with
+        degrees and triangles if these are attributes; without anything, the paper's coordinates.
     exact : bool
         False finds neighbours by the Euclidean distance of vectors alone, with ``index``. This is
         faster, and `recall_` tells what share of the exact neighbours it finds.

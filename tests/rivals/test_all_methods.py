@@ -94,8 +94,9 @@ def test_the_usual_methods_depend_on_the_data():
     names = {rival.name for rival in usual}
     assert names | set(left_out) == set(USUAL)
     assert {"V-OA", "SP+labels", "WWL+attributes", "ECFP"} <= set(left_out)
-    quick, _ = chosen_methods(graphs, None, quick=True, regression=False)
+    quick, left_out = chosen_methods(graphs, None, quick=True, regression=False)
     assert {rival.name for rival in quick} <= set(QUICK)
+    assert left_out["SP"] == left_out["WWL"] == "is not quick"
 
 
 def test_large_collections_leave_out_what_takes_long():

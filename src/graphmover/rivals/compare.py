@@ -66,12 +66,13 @@ def chosen_methods(
     Methods that were named are left out only if they cannot run; of the usual ones, also those that
     would take long.
     """
-    wanted = known_rivals(names or (QUICK if quick else USUAL))
+    wanted = known_rivals(names or USUAL)
     left_out = {}
     for rival in wanted:
         reason = rival.misfit(graphs, regression=regression)
         if reason is None and not names:
-            reason = _too_large(rival, graphs)
+            is_slow = quick and rival.name not in QUICK
+            reason = "is not quick" if is_slow else _too_large(rival, graphs)
         if reason is not None:
             left_out[rival.name] = reason
     return [rival for rival in wanted if rival.name not in left_out], left_out

@@ -6,17 +6,22 @@ from typing import Any
 
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.graphs.batch import GraphBatch
-from graphmover.nodes.input_warnings import carries
-from graphmover.views import automatic_views
+from graphmover.nodes.input_warnings import CARRIED, carries
+from graphmover.views import automatic_views, seen_by
 
 
 def default_embedding(batch: GraphBatch, n_components: int) -> RandomGraphEmbedding:
     """Return the main view of what graphs carry; the paper's if that is nothing but edges."""
-    if batch.node_labels is None and not carries(batch, "node attributes"):
+    carried = {what for what in CARRIED if carries(batch, what)} - {"edge weights"}
+    if not carried:
         return RandomGraphEmbedding(n_components)
-    embedding = automatic_views(batch, n_components)[0].transformer
-    assert isinstance(embedding, RandomGraphEmbedding)
-    return embedding
+    views = automatic_views(batch, n_components)
+    main = views[0]
+    if carried <= {"edge labels", "edge attributes"}:  # the main view need not see attributes
+        seeing = (view for view in views if carried <= seen_by(view, batch))
+        main = next(seeing, main)
+    assert isinstance(main.transformer, RandomGraphEmbedding)
+    return main.transformer
 
 
 def require_metric(embedding: Any) -> RandomGraphEmbedding:
