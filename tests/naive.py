@@ -52,6 +52,21 @@ def node_points(graph, n_dimensions):
     return points
 
 
+def adjacency_points(graph, n_dimensions, *, scaled):
+    """Eigenvectors of A by |eigenvalue|, in each eigenspace the roots of mean squares."""
+    values, vectors = np.linalg.eigh(adjacency(graph))
+    columns = []
+    for k, value in enumerate(values):
+        same = np.abs(values - value) < 1e-6
+        column = np.sqrt((vectors[:, same] ** 2).mean(axis=1))
+        length = math.sqrt(abs(value)) if scaled else 1.0
+        columns.append((-round(abs(value), 6), -round(value, 6), k, length * column))
+    points = np.zeros((len(values), n_dimensions))
+    for k, (*_, column) in enumerate(sorted(columns, key=lambda entry: entry[:3])[:n_dimensions]):
+        points[:, k] = column
+    return points
+
+
 def ground_distance(point, other, label=None, other_label=None):
     """Euclidean; at least sqrt(d) where labels differ."""
     distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(point, other, strict=True)))

@@ -49,6 +49,8 @@ ORDER = [
     "graphs.collections",
     "graphs.converters",
     "graphs.interop",
+    "graphs.adjacency",
+    "graphs.estimators",
     "graphs.dataset",
     "graphs",
     "io",

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.estimator import GraphEstimator, with_index
 from graphmover.features import bandwidth, features_in_place
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.estimators import GraphEstimator, with_index
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed

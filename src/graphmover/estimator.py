@@ -1,4 +1,4 @@
-"""What all estimators of graphs share: scikit-learn's manners, where the input is no table."""
+"""What `RandomGraphEmbedding` and `GraphVectorizer` share: fitted to graphs, applied, and saved."""
 
 from __future__ import annotations
 
@@ -8,27 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils._set_output import _get_output_config
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.progress import Progress
-from graphmover.graphs.arrow import ID
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.estimators import GraphEstimator, with_index
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.io.estimator_files import FilesMixin
 from graphmover.nodes.input_warnings import UnknownLabels, warn_about_empty_graphs
 
 Floats = NDArray[np.float64]
-
-
-class GraphEstimator(BaseEstimator):
-    """An estimator whose input is a collection of graphs."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 class EmbeddingEstimator(FilesMixin, TransformerMixin, GraphEstimator):
@@ -90,19 +80,3 @@ class EmbeddingEstimator(FilesMixin, TransformerMixin, GraphEstimator):
 
     def _progress(self, title: str) -> str | None:
         return title if self.verbose else None
-
-
-def with_index(rows: NDArray[np.float64], batch: GraphBatch, estimator: object) -> Any:
-    """Return rows as they are, or as ``set_output(transform="pandas")`` of an estimator wants.
-
-    scikit-learn names the columns, but takes an index only from data frames, which graphs are not.
-    """
-    if batch.ids is None or _get_output_config("transform", estimator)["dense"] != "pandas":
-        return rows
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError(
-            "set_output(transform=\"pandas\") needs pandas: pip install 'graphmover[pandas]'"
-        ) from None
-    return pd.DataFrame(rows, index=pd.Index(batch.ids, name=ID), copy=False)

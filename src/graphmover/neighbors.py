@@ -13,10 +13,10 @@ from graphmover._utils.checks import require_integer, require_one_of
 from graphmover._utils.progress import Progress
 from graphmover.backends import backend_for
 from graphmover.embedding import RandomGraphEmbedding
-from graphmover.estimator import GraphEstimator
 from graphmover.explanations.alignment import Alignment, aligned
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.columns import joined_ids
+from graphmover.graphs.estimators import GraphEstimator
 from graphmover.graphs.graph import Graph
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.embeddings import NodeEmbeddings

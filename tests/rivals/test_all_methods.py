@@ -154,10 +154,10 @@ def test_the_picture_has_what_was_scored_and_timed(tmp_path):
 def test_an_estimator_that_fails_leaves_the_others(monkeypatch):
     graphs, kinds = stars_and_cycles()
 
-    def fail(self, X, y=None):
+    def fail(self, batch):
         raise ArithmeticError("no luck today")
 
-    monkeypatch.setattr(Feather, "fit", fail)
+    monkeypatch.setattr(Feather, "_rows", fail)
     monkeypatch.setattr(compare, "cost_of", lambda *args, **kwargs: Cost(1.0, 1.0, 1.0, None))
     found = compare.compare(graphs, kinds, ["bag of nodes", "FEATHER"], n_folds=2)
     [best, failed] = found.rows

@@ -6,6 +6,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from graph_zoo import path
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -79,6 +80,39 @@ def test_rows_depend_on_their_graphs_alone(name, molecules):
     assert np.allclose(dense(pickle.loads(pickle.dumps(fitted)).transform(molecules)), rows)
     together = dense(clone(estimator).fit_transform(molecules, target))
     assert np.allclose(together, rows)
+
+
+#: Those whose rows do not depend on node labels.
+BLIND = ["Feather", "LocalTopologicalProfile", "NetLSD", "NodeAssignment"]
+
+
+@pytest.mark.parametrize("name", sorted(TRANSFORMERS.keys() - {"MorganFingerprint"}))
+def test_labels_are_as_in_fit(name):
+    """They are ignored if `fit` had none, and needed if it had some."""
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name])
+    plain = gm.as_graph_batch([path(3), path(5), path(4)])
+    labels = np.arange(plain.n_nodes) % 2
+    labelled = gm.GraphBatch(plain.offsets, plain.indptr, plain.indices, node_labels=labels)
+    estimator = getattr(rivals, name)(**TRANSFORMERS[name])
+    fitted = clone(estimator).fit(plain)
+    assert np.allclose(dense(fitted.transform(labelled)), dense(fitted.transform(plain)))
+    fitted = clone(estimator).fit(labelled)
+    if name in BLIND:
+        assert np.allclose(dense(fitted.transform(labelled)), dense(fitted.transform(plain)))
+    else:
+        with pytest.raises(ValueError, match=r"not all (of these )?graphs have (node labels|them)"):
+            fitted.transform(plain)
+
+
+def test_kernels_are_arrays_whatever_transform_returns():
+    graphs = gm.as_graph_batch({"a": path(3), "b": path(4)})
+    with config_context(transform_output="pandas"):
+        for name in ("BagOfWLLabels", "RandomWalks", "WassersteinWL"):
+            kernel = getattr(rivals, name)().kernel(graphs)
+            assert type(kernel) is np.ndarray
+        frame = rivals.RandomWalks().fit_transform(graphs)
+        assert frame.index.tolist() == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["BagOfWLLabels", "Feather"])

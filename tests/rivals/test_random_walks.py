@@ -8,8 +8,8 @@ from graph_zoo import complete, path, random_graph, renumbered, star
 from real_data import real_dataset
 
 import graphmover as gm
+from graphmover.graphs.adjacency import graph_adjacency
 from graphmover.rivals import RandomWalks, VertexHistogram
-from graphmover.rivals.base import graph_adjacency
 
 
 def graphs_of(labels, weights=False):
@@ -43,8 +43,50 @@ def test_it_is_the_sum_over_all_walks(labels, weights, decay):
     found = kernel.kernel(graphs)
     used = kernel.fit(graphs).decay_
     assert (used < decay) == (decay == 10.0)
-    assert np.allclose(found, naive(graphs, used), rtol=1e-7)
+    assert np.allclose(found, naive(graphs, used), rtol=1e-8)
     assert np.allclose(kernel.transform(graphs), found, rtol=1e-12)
+
+
+def test_what_is_left_out_is_less_than_promised():
+    """In complete graphs, all walks of k steps together grow as fast as they can."""
+    graphs = gm.as_graph_batch([complete(9), complete(4)])
+    found = RandomWalks(0.99 / 8**2).kernel(graphs)
+    expected = naive(graphs, 0.99 / 8**2)
+    promised = 1e-9 * np.outer([9, 4], [9, 4])
+    assert (np.abs(expected - found) <= 1.001 * promised + 1e-12 * expected).all()
+    assert expected[0, 0] - found[0, 0] > 0.1 * promised[0, 0]  # it counts no further
+
+
+@pytest.mark.parametrize("labels", [0, 2])
+def test_graphs_larger_than_those_of_training(labels):
+    rng = np.random.default_rng(7)
+    graphs = gm.as_graph_batch([random_graph(rng, n, labels=labels) for n in (3, 4, 60)])
+    kernel = RandomWalks(0.01).fit(graphs[:2])
+    expected = naive(graphs, 0.01)[:, :2]
+    assert np.allclose(kernel.transform(graphs), expected, rtol=1e-8)
+
+
+def test_a_graph_for_which_the_sum_diverges_is_named():
+    kernel = RandomWalks(0.1).fit([path(3)])
+    message = "graph 1: the sum over the walks .* largest eigenvalue is up to 39: set decay to less"
+    with pytest.raises(ValueError, match=message):
+        kernel.transform([path(2), complete(40)])
+
+
+def test_the_decay_is_lowered_no_more_than_needed():
+    graphs = [path(30), star(9), complete(6), gm.Graph(2, [])]
+    largest = max(np.linalg.eigvalsh(graph.to_scipy().toarray())[-1] for graph in graphs)
+    assert RandomWalks(0.99 / largest**2).fit(graphs).decay_ == 0.99 / largest**2
+    lowered = RandomWalks(1.01 / largest**2).fit(graphs).decay_
+    assert np.isclose(lowered, 0.5 / largest**2, rtol=1e-6)
+
+
+def test_threads_change_no_bit():
+    graphs = gm.as_graph_batch(
+        [random_graph(np.random.default_rng(k), 9, labels=2) for k in range(99)]
+    )
+    one, two = (RandomWalks(0.01, n_jobs=jobs).kernel(graphs) for jobs in (1, 2))
+    assert np.array_equal(one, two)
 
 
 def test_one_label_for_all_is_no_label():
@@ -67,11 +109,9 @@ def test_the_numbering_of_nodes_does_not_matter():
 
 
 def test_bad_values_are_named():
-    with pytest.raises(ValueError, match="decay must be a positive number, got 0"):
-        RandomWalks(0).fit([path(3)])
-    labelled = RandomWalks().fit(graphs_of(2))
-    with pytest.raises(ValueError, match="not all graphs have node labels"):
-        labelled.transform([path(3)])
+    for decay in (0, np.inf, np.nan, "a"):
+        with pytest.raises(ValueError, match=f"decay must be a positive number, got {decay!r}"):
+            RandomWalks(decay).fit([path(3)])
 
 
 def in_grakels_terms(graphs, labels=None):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmover.embedding import RandomGraphEmbedding
+from graphmover.graphs.adjacency import adjacency
 from graphmover.graphs.arrays import DirectionWarning
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.dataset import Dataset
@@ -234,13 +235,9 @@ def _spread_of(values: NDArray[np.float64]) -> dict[str, float]:
 
 
 def _component_counts(graphs: GraphBatch) -> NDArray[np.int64]:
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    columns = graphs.indices + np.repeat(graphs.offsets[:-1], 2 * graphs.edge_counts)
-    shape = (graphs.n_nodes, graphs.n_nodes)
-    matrix = csr_array((np.ones(len(columns), np.int8), columns, graphs.indptr), shape=shape)
-    _, component_of_node = connected_components(matrix, directed=False)
+    _, component_of_node = connected_components(adjacency(graphs), directed=False)
     _, first_nodes = np.unique(component_of_node, return_index=True)
     graph_of_node = np.repeat(np.arange(len(graphs)), graphs.node_counts)
     return np.bincount(graph_of_node[first_nodes], minlength=len(graphs))

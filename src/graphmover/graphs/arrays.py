@@ -163,14 +163,19 @@ def entry_edges(offsets: Ints, indptr: Ints, indices: NDArray[np.int32]) -> tupl
     return graph_of_entry, np.column_stack([sources, indices])
 
 
+def neighbours_over_all(offsets: Ints, indptr: Ints, indices: NDArray[np.int32]) -> Ints:
+    """Return ``indices`` with nodes numbered over all graphs, not within their own."""
+    flat: Ints = np.repeat(offsets[:-1], np.diff(indptr[offsets])) + indices
+    return flat
+
+
 def reverse_entries(offsets: Ints, indptr: Ints, indices: NDArray[np.int32]) -> Ints:
     """Return for each entry u -> v of a batch's ``indices`` the position of v -> u.
 
     Entries are sorted by source, then by target. Sorted by target, then by source, they are the
     reverse of each in turn.
     """
-    targets = indices + np.repeat(offsets[:-1], np.diff(indptr[offsets]))
-    return np.argsort(targets, kind="stable")
+    return np.argsort(neighbours_over_all(offsets, indptr, indices), kind="stable")
 
 
 def are_simple_rows(
@@ -181,7 +186,7 @@ def are_simple_rows(
 
     per_graph = np.diff(indptr[offsets])
     rows = segment_numbers(indptr)
-    columns = indices + np.repeat(offsets[:-1], per_graph)
+    columns = neighbours_over_all(offsets, indptr, indices)
     inside = (indices >= 0) & (columns < np.repeat(offsets[1:], per_graph))
     increasing = (np.diff(columns) > 0) | (np.diff(rows) > 0)
     if not (inside.all() and increasing.all() and (columns != rows).all()):

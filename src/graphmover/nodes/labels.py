@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.hashing import GOLDEN, mix64
+from graphmover.graphs.adjacency import neighbours
 from graphmover.graphs.batch import GraphBatch
 from graphmover.graphs.interop import as_graph_batch
 
@@ -171,11 +172,10 @@ def wl_labels(
         labels = label_codes(batch.node_labels).view(np.uint64)
     columns = [labels]
     if iterations:
-        edges_per_graph = np.diff(batch.indptr[batch.offsets])
-        neighbours = batch.indices + np.repeat(batch.offsets[:-1], edges_per_graph)
+        beside = neighbours(batch)
         along = _edge_codes(batch) if use_edge_labels else None
     for _ in range(iterations):
-        around = _scramble(labels)[neighbours]
+        around = _scramble(labels)[beside]
         if along is not None:
             around = _scramble(around ^ along)
         # The sum of scrambled codes is a hash of the multiset, without sorting.

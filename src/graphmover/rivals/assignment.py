@@ -51,6 +51,9 @@ class NodeAssignment(GraphKernel):
         self.n_dimensions = n_dimensions
         self.iterations = iterations
 
+    def _reads_node_labels(self, batch: GraphBatch) -> bool:
+        return self.iterations is not None
+
     def _prepared(self, batch: GraphBatch) -> _Nodes:
         codes = np.zeros((batch.n_nodes, 0), np.int64)
         if self.iterations is not None:

@@ -11,8 +11,8 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.segments import segment_numbers
-from graphmover.estimator import GraphEstimator, with_index
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.estimators import GraphEstimator, with_index
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.nodes.labels import label_codes
 from graphmover.nodes.recipe import NodeRecipe
@@ -22,7 +22,10 @@ Ints = NDArray[np.int64]
 
 
 class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
-    """Graphs in, rows out: a subclass needs `_learn`, which sets ``n_features_``, and `_rows`."""
+    """Graphs in, rows out: a subclass needs `_learn`, which sets ``n_features_``, and `_rows`.
+
+    Both see node labels only if the method uses them and the training graphs have them.
+    """
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what rows depend on from the training graphs.
@@ -33,8 +36,23 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
         y : array-like, optional
             Classes or values, which few methods use.
         """
-        self._learn(as_graph_batch(X), y)
+        self._learn(self._training_graphs(X), y)
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return the rows of the training graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or anything `as_graph_batch` takes
+        y : array-like, optional
+
+        Returns
+        -------
+        ndarray or sparse array of shape (len(X), n_features_)
+        """
+        batch = self._training_graphs(X)
+        return with_index(self._learn_rows(batch, y), batch, self)
 
     def transform(self, X: Any) -> Any:
         """Return a row per graph.
@@ -45,10 +63,10 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (len(X), n_features_)
+        ndarray or sparse array of shape (len(X), n_features_)
         """
         check_is_fitted(self)
-        batch = graphs_to_transform(X)
+        batch = self._seen(graphs_to_transform(X))
         rows = self._rows(batch) if len(batch) else np.zeros((0, self.n_features_))
         return with_index(rows, batch, self)
 
@@ -67,6 +85,26 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
     @abstractmethod
     def _rows(self, batch: GraphBatch) -> Any:
         """Return the rows of the graphs of a batch, at least one."""
+
+    def _learn_rows(self, batch: GraphBatch, y: Any) -> Any:
+        """Learn, and return the rows of the training graphs."""
+        self._learn(batch, y)
+        return self._rows(batch)
+
+    def _reads_node_labels(self, batch: GraphBatch) -> bool:
+        """Tell whether rows depend on node labels, if the training graphs have them."""
+        return bool(getattr(self, "use_node_labels", True))
+
+    def _training_graphs(self, X: Any) -> GraphBatch:
+        batch = as_graph_batch(X)
+        self.uses_node_labels_ = self._reads_node_labels(batch) and batch.node_labels is not None
+        return self._seen(batch)
+
+    def _seen(self, batch: GraphBatch) -> GraphBatch:
+        """Return graphs with node labels if those in `fit` had them, and otherwise without."""
+        if self.uses_node_labels_ and batch.node_labels is None and batch.n_nodes:
+            raise ValueError("not all graphs have node labels, but those in fit had them")
+        return batch if self.uses_node_labels_ else without_node_labels(batch)
 
 
 class GraphFeatures(GraphTransformer):
@@ -90,7 +128,11 @@ class KernelTransformer(GraphTransformer):
         -------
         ndarray of shape (len(X), len(X))
         """
-        return np.asarray(clone(self).fit_transform(X), np.float64)
+        own: KernelTransformer = clone(self)
+        return own._kernel(own._training_graphs(X))
+
+    def _kernel(self, batch: GraphBatch) -> Floats:
+        return np.asarray(self._learn_rows(batch, None), np.float64)
 
 
 class GraphKernel(KernelTransformer):
@@ -99,11 +141,9 @@ class GraphKernel(KernelTransformer):
     A subclass needs `_prepared`, what graphs have to be turned into, and `_between`.
     """
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Return the kernel between the training graphs, each pair computed once."""
-        batch = as_graph_batch(X)
+    def _learn_rows(self, batch: GraphBatch, y: Any) -> Floats:
         self._learn(batch, y)
-        return with_index(self._between(self.prepared_, self.prepared_), batch, self)
+        return self._between(self.prepared_, self.prepared_)  # each pair computed once
 
     def _learn(self, batch: GraphBatch, y: Any) -> None:
         self.n_features_ = len(batch)
@@ -125,37 +165,26 @@ class GraphKernel(KernelTransformer):
         """Return the kernel between prepared graphs, which may be the same object twice."""
 
 
+def without_node_labels(batch: GraphBatch) -> GraphBatch:
+    """Return the same graphs without their node labels."""
+    if batch.node_labels is None:
+        return batch
+    return GraphBatch(
+        batch.offsets,
+        batch.indptr,
+        batch.indices,
+        batch.edge_weights,
+        None,
+        batch.node_attributes,
+        batch.edge_labels,
+        batch.edge_attributes,
+        batch.ids,
+    )
+
+
 def graph_of_node(batch: GraphBatch) -> Ints:
     """Return the number of the graph that each node belongs to."""
     return segment_numbers(batch.offsets)
-
-
-def neighbours(batch: GraphBatch) -> Ints:
-    """Return ``indices``, numbered over all nodes of the batch."""
-    edges = np.diff(batch.indptr[batch.offsets])
-    flat: Ints = batch.indices + np.repeat(batch.offsets[:-1], edges)
-    return flat
-
-
-def adjacency(batch: GraphBatch) -> Any:
-    """Return the adjacency matrix of all graphs, block by block, as a sparse array."""
-    from scipy.sparse import csr_array
-
-    n = batch.n_nodes
-    return csr_array((batch.adjacency_weights, neighbours(batch), batch.indptr), shape=(n, n))
-
-
-def graph_adjacency(batch: GraphBatch, number: int) -> Any:
-    """Return the adjacency matrix of one graph as a sparse array."""
-    from scipy.sparse import csr_array
-
-    first, last = batch.offsets[number], batch.offsets[number + 1]
-    rows = batch.indptr[first : last + 1]
-    entries = slice(rows[0], rows[-1])
-    data = batch.adjacency_weights[entries]
-    return csr_array(
-        (data, batch.indices[entries], rows - rows[0]), shape=(last - first, last - first)
-    )
 
 
 def node_codes(batch: GraphBatch) -> Ints:

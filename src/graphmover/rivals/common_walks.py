@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmover._utils.jit import JIT, njit
+
+
+class LabelledGraphs(NamedTuple):
+    """Graphs as flat arrays, as in `GraphBatch`, with a label for each node."""
+
+    offsets: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    labels: NDArray[np.int64]
 
 
 @njit(**JIT)
@@ -19,8 +32,7 @@ def common_walks(i, first, rows, columns, decay, n_steps, found):
     ----------
     i, first : int
         The graph of ``rows``, and the first one of ``columns`` that it is compared with.
-    rows, columns : named tuples of flat arrays
-        offsets, indptr, indices, weights and labels.
+    rows, columns : LabelledGraphs
     decay, n_steps : float, int
         The weight of each step, and the largest number of steps.
     """

@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.hashing import GOLDEN, mix64
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 from graphmover.rivals.base import Floats, Ints, KernelTransformer
 
 
@@ -34,40 +32,14 @@ class GraphCounts(KernelTransformer):
     There is a column for each code of the training graphs; other codes are not counted.
     """
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn the codes and count them, in one pass."""
-        batch = as_graph_batch(X)
+    def _learn_rows(self, batch: GraphBatch, y: Any) -> Any:
         entries = self._entries(batch)
         self.codes_, columns = np.unique(entries.codes, return_inverse=True)
         self.n_features_ = len(self.codes_)
         return _counted(entries, columns, (len(batch), self.n_features_))
 
-    def transform(self, X: Any) -> Any:
-        """Count the codes that `fit` has seen; others have no column.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (len(X), number of codes)
-        """
-        check_is_fitted(self)
-        return self._rows(graphs_to_transform(X))
-
-    def kernel(self, X: Any) -> Floats:
-        """Return the inner products of the counts of all graphs; this estimator is not fitted.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), len(X))
-        """
-        counts = clone(self).fit_transform(X)
+    def _kernel(self, batch: GraphBatch) -> Floats:
+        counts = self._learn_rows(batch, None)
         products: Floats = (counts @ counts.T).toarray()
         return products
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphmover._utils.segments import segment_numbers
+from graphmover.graphs.adjacency import adjacency
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.structure import degrees_and_triangles
-from graphmover.rivals.base import Floats, GraphFeatures, adjacency
+from graphmover.rivals.base import Floats, GraphFeatures
 
 
 class Feather(GraphFeatures):
@@ -38,6 +39,9 @@ class Feather(GraphFeatures):
         self.order = order
         self.n_points = n_points
         self.largest = largest
+
+    def _reads_node_labels(self, batch: GraphBatch) -> bool:
+        return False
 
     def _rows(self, batch: GraphBatch) -> Floats:
         matrix = adjacency(batch)

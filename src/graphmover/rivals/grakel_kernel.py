@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmover.estimator import with_index
+from graphmover.graphs.adjacency import graph_adjacency
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.labels import label_codes
-from graphmover.rivals.base import Floats, KernelTransformer, graph_adjacency
+from graphmover.rivals.base import Floats, KernelTransformer
 from graphmover.rivals.optional import optional
 
 #: Those that start from labels, if only from one for all nodes.
@@ -75,11 +74,8 @@ class GrakelKernel(KernelTransformer):
         self.n_dimensions = n_dimensions
         self.random_state = random_state
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Return the kernel between the training graphs."""
-        batch = as_graph_batch(X)
-        matrix = np.asarray(self._started(batch, "fit_transform"), np.float64)
-        return with_index(matrix, batch, self)
+    def _learn_rows(self, batch: GraphBatch, y: Any) -> Floats:
+        return np.asarray(self._started(batch, "fit_transform"), np.float64)
 
     def _learn(self, batch: GraphBatch, y: Any) -> None:
         self._started(batch, "fit")
@@ -100,16 +96,13 @@ class GrakelKernel(KernelTransformer):
         kernels = optional("grakel.kernels", f"GrakelKernel({self.name!r})")
         if self.name == "Lo-theta":
             optional("cvxopt", "GrakelKernel('Lo-theta')")
-        self.uses_node_labels_ = self.use_node_labels and batch.node_labels is not None
         graphs = _as_grakel(batch, self._labels(batch), self.name)
         self.n_features_ = len(batch)
         self.kernel_ = _KERNELS[self.name](kernels, self, self.uses_node_labels_)
         return getattr(self.kernel_, step)(graphs)
 
     def _labels(self, batch: GraphBatch) -> NDArray[np.int64] | None:
-        if self.uses_node_labels_:
-            if batch.node_labels is None:
-                raise ValueError("not all graphs have node labels, but those in fit had them")
+        if batch.node_labels is not None:
             return label_codes(batch.node_labels)
         return np.zeros(batch.n_nodes, np.int64) if self.name in _REFINE else None
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphmover.graphs.adjacency import neighbours
 from graphmover.graphs.batch import GraphBatch
-from graphmover.rivals.base import Ints, graph_of_node, neighbours, node_codes
+from graphmover.rivals.base import Ints, graph_of_node, node_codes
 from graphmover.rivals.counts import Entries, GraphCounts, mixed
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphmover.graphs.adjacency import graph_adjacency
 from graphmover.graphs.batch import GraphBatch
-from graphmover.rivals.base import Floats, GraphFeatures, graph_adjacency
+from graphmover.rivals.base import Floats, GraphFeatures
 from graphmover.rivals.optional import optional
 
 
@@ -31,6 +32,9 @@ class NetLSD(GraphFeatures):
     def __init__(self, n_times: int = 250, *, normalization: str = "empty") -> None:
         self.n_times = n_times
         self.normalization = normalization
+
+    def _reads_node_labels(self, batch: GraphBatch) -> bool:
+        return False
 
     def _rows(self, batch: GraphBatch) -> Floats:
         heat = optional("netlsd", "NetLSD").heat

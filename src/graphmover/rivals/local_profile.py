@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from graphmover.graphs.adjacency import adjacency
 from graphmover.graphs.batch import GraphBatch
-from graphmover.rivals.base import Floats, GraphTransformer, Ints, adjacency, graph_of_node
+from graphmover.rivals.base import Floats, GraphTransformer, Ints, graph_of_node
 from graphmover.rivals.betweenness import edge_betweenness
 
 #: Of each node: the degree, and the smallest, largest and mean degree of its neighbours and their
@@ -46,22 +47,34 @@ class LocalTopologicalProfile(GraphTransformer):
         self.n_bins = n_bins
         self.logarithmic = logarithmic
 
-    def _learn(self, batch: GraphBatch, y: Any) -> None:
-        values = [*self._of_nodes(batch).T, *_of_edges(batch).T]
+    def _reads_node_labels(self, batch: GraphBatch) -> bool:
+        return False
+
+    def _learn_rows(self, batch: GraphBatch, y: Any) -> Floats:
+        values = self._values(batch)
         ends = [(v.min(), v.max()) if len(v) else (0.0, 0.0) for v in values]
         self.ranges_ = np.array([(a, b if b > a else a + 1) for a, b in ends])
         self.n_features_ = self.n_bins * len(values)
+        return self._histograms(batch, values)
+
+    def _learn(self, batch: GraphBatch, y: Any) -> None:
+        self._learn_rows(batch, y)
 
     def _rows(self, batch: GraphBatch) -> Floats:
+        return self._histograms(batch, self._values(batch))
+
+    def _values(self, batch: GraphBatch) -> list[Floats]:
+        """Return what is counted: first of all nodes, then of all edges."""
+        return [*self._of_nodes(batch).T, *_of_edges(batch).T]
+
+    def _histograms(self, batch: GraphBatch, values: list[Floats]) -> Floats:
         nodes, edges = graph_of_node(batch), _graph_of_edge(batch)
-        of_nodes, of_edges = self._of_nodes(batch), _of_edges(batch)
         found = []
         for number, (low, high) in enumerate(self.ranges_):
-            is_node = number < _OF_NODES
-            values = of_nodes[:, number] if is_node else of_edges[:, number - _OF_NODES]
             # What is beyond the training range is in the outermost bin.
-            bins = np.clip((values - low) / (high - low) * self.n_bins, 0, self.n_bins - 1)
-            place = (nodes if is_node else edges) * self.n_bins + bins.astype(np.int64)
+            shares = (values[number] - low) / (high - low)
+            bins = np.clip(shares * self.n_bins, 0, self.n_bins - 1).astype(np.int64)
+            place = (nodes if number < _OF_NODES else edges) * self.n_bins + bins
             counts = np.bincount(place, minlength=len(batch) * self.n_bins)
             found.append(counts.reshape(len(batch), self.n_bins))
         return np.concatenate(found, axis=1).astype(np.float64)
@@ -105,12 +118,10 @@ def _of_edges(batch: GraphBatch) -> Floats:
     degrees = np.diff(batch.indptr).astype(np.float64)
     sources = np.repeat(np.arange(batch.n_nodes), np.diff(batch.indptr))
     u, v = sources[up], matrix.indices[up]
-    common = np.zeros(len(up))
-    if len(up):
+    common = np.zeros(0)
+    if len(u):
         shared = (matrix @ matrix).multiply(matrix).tocsr()
         common = np.asarray(shared[u, v]).ravel()
-    else:
-        common = common[:0]
     jaccard = common / np.maximum(degrees[u] + degrees[v] - common, 1)
     between = edge_betweenness(batch.offsets, batch.indptr, batch.indices)[up]
     score = _local_degree_scores(matrix, degrees)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphmover._utils.checks import require_integer
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.labels import label_codes
 from graphmover.rivals.base import graph_of_node
 from graphmover.rivals.counts import Entries, GraphCounts, mixed, occurrences
 from graphmover.rivals.eigenvectors import eigenvector_points
+
+#: Beyond this, cells are as small as rounding errors.
+_MOST_LEVELS = 20
 
 
 class PyramidMatch(GraphCounts):
@@ -49,10 +53,11 @@ class PyramidMatch(GraphCounts):
         self.use_node_labels = use_node_labels
 
     def _entries(self, batch: GraphBatch) -> Entries:
+        require_integer("levels", self.levels, least=0, most=_MOST_LEVELS)
         points = eigenvector_points(batch, self.n_dimensions, scaled=False)
         graphs = np.repeat(graph_of_node(batch), self.n_dimensions)
         kinds = np.zeros((batch.n_nodes, 1), np.int64)
-        if self.use_node_labels and batch.node_labels is not None:
+        if batch.node_labels is not None:
             kinds = label_codes(batch.node_labels)[:, np.newaxis]
         parts = []
         for level in range(self.levels + 1):

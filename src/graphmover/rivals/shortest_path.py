@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphmover.graphs.adjacency import graph_adjacency
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.labels import wl_labels
-from graphmover.rivals.base import Floats, Ints, graph_adjacency
+from graphmover.rivals.base import Floats, Ints
 from graphmover.rivals.counts import Entries, GraphCounts, mixed
 
 
@@ -41,8 +42,6 @@ class ShortestPaths(GraphCounts):
         self.use_node_labels = use_node_labels
 
     def _entries(self, batch: GraphBatch) -> Entries:
-        if not self.use_node_labels:
-            batch = GraphBatch(batch.offsets, batch.indptr, batch.indices)
         labels = wl_labels(batch, self.iterations, depths="all")
         graphs, codes, counts = [], [], []
         for number in range(len(batch)):

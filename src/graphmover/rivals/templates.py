@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from graphmover._utils.random_state import random_generator
+from graphmover.graphs.adjacency import graph_adjacency
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.rivals.base import Floats, GraphTransformer, carried_recipe, graph_adjacency
+from graphmover.rivals.base import Floats, GraphTransformer, carried_recipe
 from graphmover.rivals.optional import optional
 
 

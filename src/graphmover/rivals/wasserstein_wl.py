@@ -62,11 +62,16 @@ class WassersteinWL(GraphKernel):
         self.use_attributes = use_attributes
         self.n_jobs = n_jobs
 
+    def _reads_node_labels(self, batch: GraphBatch) -> bool:
+        return not self._goes_by_attributes(batch)
+
+    def _goes_by_attributes(self, batch: GraphBatch) -> bool:
+        if self.use_attributes == "auto":
+            return batch.node_attributes is not None
+        return bool(self.use_attributes)
+
     def _learn_preparation(self, batch: GraphBatch) -> None:
-        by_attributes = self.use_attributes
-        if by_attributes == "auto":
-            by_attributes = batch.node_attributes is not None
-        self.by_attributes_ = bool(by_attributes)
+        self.by_attributes_ = self._goes_by_attributes(batch)
         if self.by_attributes_:
             recipe = NodeRecipe(
                 1, "attributes", "equal", use_node_labels=False, smoothing=self.iterations

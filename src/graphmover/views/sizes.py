@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from graphmover.estimator import GraphEstimator, with_index
+from graphmover.graphs.estimators import GraphEstimator, with_index
 from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
 
 Floats = NDArray[np.float64]

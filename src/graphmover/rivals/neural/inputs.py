@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphmover.graphs.adjacency import neighbours
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.labels import label_codes
 from graphmover.nodes.recipe import NodeRecipe
-from graphmover.rivals.base import Floats, Ints, carried_recipe, graph_of_node, neighbours
+from graphmover.rivals.base import Floats, Ints, carried_recipe, graph_of_node
 from graphmover.rivals.optional import optional
 
 #: Larger degrees count as this one.

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.checks import require_integer
 from graphmover._utils.random_state import random_generator
-from graphmover.estimator import GraphEstimator
 from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.estimators import GraphEstimator
 from graphmover.graphs.interop import as_graph_batch
 from graphmover.rivals.base import Floats
 from graphmover.rivals.neural.inputs import Inputs
