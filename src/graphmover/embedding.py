@@ -248,8 +248,11 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, EmbeddingEstimator):
         ndarray of shape (len(X), len(X)) or (len(X), len(Y))
             Inner products of the embeddings: positive semi-definite.
         """
-        features = self.transform(X)
-        other = features if Y is None else self.transform(Y)
+        check_is_fitted(self)
+        features = self._rows(graphs_to_transform(X), self._features_of_batch)
+        other = features
+        if Y is not None:
+            other = self._rows(graphs_to_transform(Y), self._features_of_batch)
         product: Floats = features @ other.T
         return product
 

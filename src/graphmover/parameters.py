@@ -155,14 +155,22 @@ class Threads:
 
 
 class Flag:
-    """True or False; scikit-learn's levels of verbosity are allowed as well."""
+    """True or False."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is allowed."""
+        return _is_bool(value)
+
+    def __str__(self) -> str:
+        return "True or False"
+
+
+class Verbosity(Flag):
+    """True or False, or a level as elsewhere in scikit-learn."""
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is allowed."""
         return isinstance(value, int) or _is_bool(value)
-
-    def __str__(self) -> str:
-        return "True or False"
 
 
 class Seed:
@@ -296,7 +304,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         Seed(), None, "--seed", "Seed of the random graphs.", describes_embedding=False
     ),
     "verbose": Parameter(
-        Flag(),
+        Verbosity(),
         False,
         "--quiet",
         "No progress bars, no messages.",
@@ -358,7 +366,7 @@ def _check_labels_alone(parameters: Mapping[str, object]) -> None:
         raise ValueError(
             'node_embedding=None needs sampling="anchor": uniform random graphs are coordinates'
         )
-    if parameters["use_node_labels"] is False and not parameters["wl_iterations"]:
+    if not parameters["use_node_labels"] and not parameters["wl_iterations"]:
         raise ValueError(
             "node_embedding=None compares labels alone, but use_node_labels=False and "
             "wl_iterations=0 leave none: change one of them"

@@ -186,8 +186,8 @@ class GraphVectorizer(EmbeddingEstimator):
             else:
                 parts.append(transformer.fit_transform(batch))
             fitted.append(View(view.name, transformer, view.weight))
-        rows = np.hstack(parts)
         widths = [part.shape[1] for part in parts]
+        rows = _side_by_side(parts, widths)
         weights = [view.weight for view in views]
         used = batch.node_counts > 0
         centres = rows.mean(axis=0) if used.all() else rows[used].mean(axis=0)
@@ -228,7 +228,7 @@ class GraphVectorizer(EmbeddingEstimator):
         rows = np.empty((len(batch), len(self._scales)))
         embeddings, parts, column = [], [], 0
         for _, view in self.views_:
-            width = len(_column_names(view))
+            width = _width(view)
             part = rows[:, column : column + width]
             column += width
             if isinstance(view, RandomGraphEmbedding):
@@ -299,10 +299,19 @@ class GraphVectorizer(EmbeddingEstimator):
             parameters["views"] = [tuple(view) for view in views]
         vectorizer = cls(**parameters)
         vectorizer.check_parameters()
-        if len(model.centres) != sum(len(_column_names(view.transformer)) for view in views):
+        if len(model.centres) != sum(_width(view.transformer) for view in views):
             raise ValueError(f"there are {len(model.centres)} centres, not one per column")
         vectorizer._set_fitted(views, model.centres, model.scales)
         return vectorizer
+
+
+def _side_by_side(parts: list[Floats], widths: Sequence[int]) -> Floats:
+    """Move the columns of all parts into one array; each part is freed once it is there."""
+    rows = np.empty((len(parts[0]), sum(widths)))
+    ends = np.cumsum(widths)
+    for end, width in zip(ends, widths, strict=True):
+        rows[:, end - width : end] = parts.pop(0)
+    return rows
 
 
 def _lengths(centred: Floats, n_graphs: int, widths: Sequence[int]) -> list[float]:
@@ -330,7 +339,13 @@ def _scales(lengths: Sequence[float], widths: Sequence[int], weights: Sequence[f
 def _column_names(view: RandomGraphEmbedding | GraphSizes) -> list[str]:
     if isinstance(view, GraphSizes):
         return list(view.get_feature_names_out())
-    return [str(column) for column in range(len(view.random_graphs_))]
+    return [str(column) for column in range(_width(view))]
+
+
+def _width(view: RandomGraphEmbedding | GraphSizes) -> int:
+    if isinstance(view, GraphSizes):
+        return len(view.get_feature_names_out())
+    return len(view.random_graphs_)
 
 
 def _checked_views(views: Any) -> list[View]:

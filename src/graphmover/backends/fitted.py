@@ -64,8 +64,6 @@ class DistancesToRandomGraphs:
         Whether masses are counted rather than divided by their sum.
     """
 
-    partial = False
-
     def __init__(
         self, recipe: NodeRecipe, random_graphs: NodeEmbeddings, *, partial: bool = False
     ) -> None:

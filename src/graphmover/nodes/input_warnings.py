@@ -62,7 +62,7 @@ def warn_about_unused(
     """
     chosen = parameters["node_embedding"]
     unused = [] if callable(chosen) else unused_by(parameters, batch)
-    if parameters["use_node_labels"] is False:
+    if not parameters["use_node_labels"]:
         unused = [what for what in unused if what != "node labels"]
     refines = parameters["wl_iterations"] or chosen is None
     if unused == ["edge labels"] and refines:

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from sklearn import config_context
+
 from graphmover._utils.checks import require_integer
 from graphmover._utils.files import replacing, require_new, require_writable
 from graphmover.datasets.summary import summarise
@@ -119,7 +121,8 @@ def report(
         data = read_data(source, y, task, max_graphs, random_state, reading)
         summary = summarise(data.dataset)
     work = Work(data, n_components, device, n_jobs, random_state, steps)
-    content = content_of(work, summary, n_neighbors, n_folds, map)
+    with config_context(transform_output="default"):  # arrays, whatever the caller prefers
+        content = content_of(work, summary, n_neighbors, n_folds, map)
     with steps("writing"):
         text = page_of(work, content, title, parameters)
         with replacing(path) as file:

@@ -178,7 +178,7 @@ def random_graphs_at(nodes: Nodes, places: Sequence[Ints]) -> RandomGraphs:
     chosen = np.concatenate(places)
     points, labels = nodes.nodes_at(chosen)
     offsets = offsets_from_counts([len(part) for part in places])
-    drawn = NodeEmbeddings(points, np.ones(len(chosen), np.int64), offsets, labels)
+    drawn = NodeEmbeddings._trusted(points, np.ones(len(chosen), np.int64), offsets, labels)
     graphs = np.searchsorted(nodes.offsets, chosen[offsets[:-1]], side="right") - 1
     first = nodes.offsets[graphs]
     return RandomGraphs.of(drawn, graphs, chosen - np.repeat(first, np.diff(offsets)))

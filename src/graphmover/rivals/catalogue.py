@@ -68,6 +68,8 @@ class Rival:
         Modules that must be installed.
     cost : {"linear", "quadratic", "training"}
         In the number of graphs, or that of training a network.
+    visits_node_pairs : bool
+        Whether it looks at all pairs of nodes of a graph.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Rival:
     library: tuple[str, ...] = ()
     cost: Literal["linear", "quadratic", "training"] = "linear"
     normalise: bool = True
+    visits_node_pairs: bool = False
 
     def method(self, graphs: GraphBatch, *, regression: bool = False) -> EvaluationMethod:
         """Return what `evaluate` scores."""
@@ -191,6 +194,7 @@ _OURS: list[Rival] = [
         lambda: shortest_path.ShortestPaths(use_node_labels=False),
         "kernel",
         "Borgwardt and Kriegel 2005",
+        visits_node_pairs=True,
     ),
     Rival(
         "SP+labels",
@@ -198,6 +202,7 @@ _OURS: list[Rival] = [
         "kernel",
         "Borgwardt and Kriegel 2005",
         needs=("node labels",),
+        visits_node_pairs=True,
     ),
     Rival(
         "WL-SP",
@@ -205,6 +210,7 @@ _OURS: list[Rival] = [
         "kernel",
         "Shervashidze et al. 2011",
         grid={"iterations": (1, 2, 3)},
+        visits_node_pairs=True,
     ),
     Rival(
         "GL+labels",

@@ -82,7 +82,7 @@ def _too_large(rival: Rival, graphs: GraphBatch) -> str | None:
     if rival.cost == "quadratic" and len(graphs) > _MOST_GRAPHS:
         return f"compares all pairs of {len(graphs):,} graphs"
     pairs = int((graphs.node_counts.astype(np.float64) ** 2).sum())
-    if rival.name.startswith("SP") and pairs > _MOST_NODE_PAIRS:
+    if rival.visits_node_pairs and pairs > _MOST_NODE_PAIRS:
         return f"visits {pairs:,} pairs of nodes"
     return None
 

@@ -149,7 +149,7 @@ class Method:
             callable(points) or "edges" in dict(named_blocks(points))
         )
         by_edges |= ReadAsLabels.of_choice(self.embedding.attributes_as_labels).edges != 0
-        return by_edges or self.embedding.use_edge_labels is not False
+        return by_edges or bool(self.embedding.use_edge_labels)
 
     def components(self, n_components: Sequence[int]) -> Sequence[int]:
         """Return its own number of random graphs, or those of `evaluate`."""
@@ -158,7 +158,8 @@ class Method:
     def require_evaluable(self, graphs: GraphBatch) -> None:
         """Raise an error if node labels are needed but missing."""
         read = ReadAsLabels.of_choice(self.embedding.attributes_as_labels)
-        if self.embedding.use_node_labels is True and not read.nodes:
+        wanted = self.embedding.use_node_labels
+        if not isinstance(wanted, str) and wanted and not read.nodes:
             require_node_labels(self.name, graphs)
 
     def checkpoint_keys(self, problem: Problem) -> Sequence[str]:

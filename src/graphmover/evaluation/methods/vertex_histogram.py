@@ -59,5 +59,6 @@ def vertex_histograms(graphs: Any) -> NDArray[np.float64]:
     >>> vertex_histograms([gm.Graph(3, [(0, 1), (1, 2)])])  # degrees 1 and 2
     array([[2., 1.]])
     """
-    counts: NDArray[np.float64] = BagOfNodes().fit_transform(graphs).toarray()
+    histogram = BagOfNodes().set_output(transform="default")  # data frames cannot be sparse
+    counts: NDArray[np.float64] = histogram.fit_transform(graphs).toarray()
     return counts
