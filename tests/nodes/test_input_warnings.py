@@ -46,16 +46,16 @@ def test_the_default_says_what_it_ignores(columns, what, remedy):
 
 
 def test_nearest_graphs_name_a_parameter_that_they_have():
-    graphs = graphs_with(edge_labels=2)
-    remedy = 'embedding=gm.RandomGraphEmbedding(node_embedding="edges,structure")'
+    graphs = graphs_with(labels=3, weighted=True)
+    own = 'node_embedding="labels,structure", smoothing=1'
+    remedy = f"embedding=gm.RandomGraphEmbedding({own})"
     expected = (
-        'the graphs carry edge labels, which node_embedding="laplacian" does not use: '
-        f"{remedy} does"
+        f"the graphs carry edge weights, which node_embedding=None does not use: {remedy} does"
     )
     with pytest.warns(UserWarning, match=f"^{re.escape(expected)}$") as warned:
         gm.NearestGraphs(1).fit(graphs)
     assert len(warned) == 1
-    assert in_words_of_options(expected).endswith("use: --node-embedding edges,structure does")
+    assert in_words_of_options(expected).endswith("labels,structure, --smoothing 1 does")
     gm.NearestGraphs(1, embedding=eval(remedy.removeprefix("embedding="))).fit(graphs)
 
 
