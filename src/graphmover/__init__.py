@@ -100,7 +100,7 @@ _HOME = {
 
 
 #: Subpackages that are imported on first use.
-_PACKAGES = ("distributed",)
+_PACKAGES = ("datasets", "distributed", "evaluation", "rivals", "views")
 
 
 def __getattr__(name: str) -> Any:

@@ -106,7 +106,7 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gr
         ndarray of shape (len(X), n_components)
         """
         batch = as_graph_batch(X)
-        rows: Floats = with_index(self._fit(batch, want_distances=True), batch, self)
+        rows: Floats = with_index(self._fit(batch, want_distances=True), batch, self, X)
         return rows
 
     def transform(self, X: Any) -> Floats:
@@ -125,7 +125,7 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gr
         embedding = copy.copy(self._embedding)
         embedding.set_params(**{name: getattr(self, name) for name in _AT_ANY_TIME})
         batch = graphs_to_transform(X)
-        rows: Floats = with_index(embedding.distances(batch), batch, self)
+        rows: Floats = with_index(embedding.distances(batch), batch, self, X)
         return rows
 
     def _fit(self, batch: GraphBatch, *, want_distances: bool) -> Floats:

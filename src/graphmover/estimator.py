@@ -41,7 +41,7 @@ class EmbeddingEstimator(FilesMixin, TransformerMixin, GraphEstimator):
         ndarray of shape (len(X), number of columns)
         """
         batch = as_graph_batch(X)
-        rows: Floats = with_index(self._fit_transform(batch), batch, self)
+        rows: Floats = with_index(self._fit_transform(batch), batch, self, X)
         return rows
 
     def transform(self, X: Any) -> Floats:
@@ -59,7 +59,7 @@ class EmbeddingEstimator(FilesMixin, TransformerMixin, GraphEstimator):
         """
         check_is_fitted(self)
         batch = graphs_to_transform(X)
-        rows: Floats = with_index(self._rows(batch, self._features_of_batch), batch, self)
+        rows: Floats = with_index(self._rows(batch, self._features_of_batch), batch, self, X)
         return rows
 
     @abstractmethod

@@ -226,3 +226,16 @@ def test_molecules_of_the_nci(tmp_path):
     assert 0 < len(bad) < 100 and len(vectors) == len(titles) - len(bad)
     assert ids.tolist() == [title for title in titles if title not in bad]
     assert [titles[int(row["position"]) - 1] for row in skipped] == [int(r["id"]) for r in skipped]
+
+
+def test_graphs_without_a_target_can_be_left_out(tmp_path):
+    smiles = ["C" * k + ("O" if k % 2 else "N") for k in range(1, 25)]
+    rows = [f"{one},{'' if k in (3, 7) else k % 2}" for k, one in enumerate(smiles)]
+    (tmp_path / "x.csv").write_text("smiles,class\n" + "\n".join(rows) + "\n")
+    command = ["x.csv", "--target-column", "class", "--folds", "2", "-q"]
+    for name, more in (("evaluate", SMALL), ("compare", ["--methods", "WL-ST"])):
+        answer = run(name, *command, *more, cwd=tmp_path)
+        assert answer.returncode == 1 and "pass --errors skip" in answer.stderr
+        answer = run(name, *command, *more, "--errors", "skip", cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
+        assert "2 graphs have no target, of 24: left out" in answer.stderr

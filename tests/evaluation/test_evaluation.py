@@ -202,7 +202,7 @@ def test_missing_targets_are_named_with_a_remedy(y):
     graphs = gm.as_graph_batch([gm.Graph(2, [(0, 1)])] * 4, ids=["p", "q", "r", "s"])
     message = (
         r"^y\[1\], of the graph with the id q, is None, expected a .*\. 2 of 4 graphs have no "
-        r"target: drop such rows from the source, or in Python select the others"
+        r"target: drop such rows from the source, or on the command line add --errors skip, or in "
     )
     with pytest.raises(ValueError, match=message):
         evaluate(graphs, y, n_folds=2)

@@ -5,6 +5,7 @@ import decimal
 
 import numpy as np
 import pytest
+from sklearn.compose import ColumnTransformer
 
 import graphmover as gm
 
@@ -175,3 +176,25 @@ def test_one_csv_file_of_edges(tmp_path):
             gm.read_graphs(folder)
     file.write_text("graph,source,target,length\n7,a,b,-1\n")
     assert gm.read_graphs(file).graphs.edge_attributes.tolist() == [[-1], [-1]]
+
+
+@pytest.mark.parametrize("column", ["graph", ["graph"]])
+def test_a_column_of_a_data_frame_keeps_its_index(column):
+    """As scikit-learn's column transformers pass it: rows of all parts belong together."""
+    pd = pytest.importorskip("pandas")
+    graphs = gm.make_graph_families(12, random_state=0).graphs
+    named = graphs.with_ids([f"m{k}" for k in range(12)])
+    table = pd.DataFrame({"graph": list(named), "dose": np.arange(12.0)})
+    vectors = gm.GraphVectorizer(4, random_state=0)
+    parts = [("graphs", vectors, column), ("dose", "passthrough", ["dose"])]
+    together = ColumnTransformer(parts).set_output(transform="pandas").fit_transform(table)
+    assert together.index.tolist() == list(range(12))
+    assert together["dose__dose"].tolist() == list(range(12))
+    alone = gm.GraphVectorizer(4, random_state=0).set_output(transform="pandas")
+    assert alone.fit_transform(named).index.tolist() == named.ids.tolist()
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    lazy = pytest.importorskip("polars").LazyFrame({"graph": [0], "source": [0], "target": [1]})
+    with pytest.raises(TypeError, match=r"LazyFrame\. Call its method collect\(\) first"):
+        gm.as_graph_batch(lazy)

@@ -135,6 +135,12 @@ def test_a_cheaper_method_within_a_standard_error_is_named():
         "slow is best (90.0 %); near is as good (1.0 +- 2.0 points behind) and 10 times as fast."
     )
     assert verdict([best, near, far], "accuracy") == expected
+    unsure, worse = row("unsure", 0.88, 1.0, 0.02, 0.04), row("worse", 0.85, 0.1, 0.05, 0.06)
+    assert verdict([best, unsure, worse], "accuracy") == (
+        "slow is best (90.0 %); unsure may be as good (2.0 +- 4.0 points behind: more repetitions "
+        "would tell) and 10 times as fast."
+    )
+    assert verdict([best, near, unsure, worse], "accuracy") == expected
     assert verdict([], "accuracy") == "No method finished."
     fast = row("fast", 0.9, 0.004, 0.0, 0.01)
     assert verdict([best, fast], "accuracy").endswith("and 2,500 times as fast.")

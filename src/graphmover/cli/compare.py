@@ -64,6 +64,7 @@ def compare(
     own. The result says whether a cheaper method is as good as the best, within a standard error.
     """
     from graphmover.datasets import read_graphs
+    from graphmover.evaluation.target import with_known_target
     from graphmover.rivals.catalogue import RIVALS, quoted_names
     from graphmover.rivals.compare import compare as compare_methods
     from graphmover.rivals.compare import draw
@@ -77,6 +78,8 @@ def compare(
         known = ", ".join(_FIGURES)
         raise typer.BadParameter(f"{figure} does not end in {known}", param_hint="--figure")
     data = read_graphs(source, **reading)
+    if reading["errors"] == "skip":
+        data = with_known_target(data)
     if data.target is None:
         raise ValueError(NO_TARGET.format(data.name))
     folds = folds or (5 if quick else 10)

@@ -91,7 +91,7 @@ def evaluate(
     from graphmover.evaluation.methods.random_graph_embedding import named_after_parameters
     from graphmover.evaluation.methods.vectorizer import vectorizer_pipelines
     from graphmover.evaluation.metrics import METRIC_NAMES
-    from graphmover.evaluation.target import encoded_target
+    from graphmover.evaluation.target import encoded_target, with_known_target
     from graphmover.vectorizer import GraphVectorizer
 
     for name in method or []:
@@ -104,6 +104,8 @@ def evaluate(
             raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--metric")
 
     data = read_graphs(source, **reading)
+    if reading["errors"] == "skip":
+        data = with_known_target(data)
     if data.target is None:
         raise ValueError(NO_TARGET.format(data.name))
     target = encoded_target(data.target, len(data), folds, task, ids=data.ids)

@@ -17,7 +17,7 @@ from graphmover.backends import backend_for
 from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.emd_kernel_matrix import emd_kernel
 from graphmover.evaluation.folds import repeated_folds
-from graphmover.evaluation.kernels import negative_part
+from graphmover.evaluation.kernels import negative_part, steps_may_run_out
 from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES, as_method
 from graphmover.evaluation.methods.emd_kernel import EMDKernel
 from graphmover.evaluation.methods.fold_by_fold import FoldByFold
@@ -203,7 +203,7 @@ def evaluate(
     problem = Problem(
         batch, target, classes, folds, numbers, selection, random_state, n_jobs, device, wanted
     )
-    with surely_classes():
+    with surely_classes(), steps_may_run_out():
         rows = [row for method in chosen for row in _rows(method, problem, finished, progress)]
     return Evaluation(rows, wanted, notes)
 

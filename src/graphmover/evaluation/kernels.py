@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,18 @@ Floats = NDArray[np.float64]
 MOST_STEPS = 100_000
 
 
+@contextmanager
+def steps_may_run_out() -> Iterator[None]:
+    """Keep LIBSVM from warning that it did not converge, in threads that start within, too.
+
+    It need not converge on an indefinite kernel, and takes very long where a kernel of low rank
+    cannot separate classes: inner folds judge the result.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", rf"Solver terminated early \(max_iter={MOST_STEPS}\)")
+        yield
+
+
 class KernelSVMs:
     """SVMs on a precomputed kernel, by LIBSVM (Chang and Lin 2011).
 
@@ -45,7 +58,6 @@ class KernelSVMs:
         self, train: Indices, test: Indices, target: Indices, values: Sequence[float]
     ) -> list[Predictions]:
         """Fit to the graphs ``train`` with each C, ascending; predict the classes of ``test``."""
-        from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
         fitted = self._kernel[np.ix_(train, train)]
@@ -68,10 +80,7 @@ class KernelSVMs:
                 found.append(found[-1])
                 continue
             machine = SVC(C=C, kernel="precomputed", max_iter=MOST_STEPS)
-            with warnings.catch_warnings():
-                # LIBSVM need not converge on an indefinite kernel, and takes very long where a
-                # kernel of low rank cannot separate classes: inner folds judge the result.
-                warnings.simplefilter("ignore", ConvergenceWarning)
+            with steps_may_run_out():
                 machine.fit(fitted, target[train])
             converges = bool((machine.n_iter_ < MOST_STEPS).all())
             decisions = machine.decision_function(unseen)

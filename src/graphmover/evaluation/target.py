@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_missing
-from graphmover._utils.messages import counted
+from graphmover._utils.messages import counted, warn
+from graphmover.graphs.dataset import Dataset
 from graphmover.io.chunks import text_array
 
 TASKS = ("auto", "classification", "regression")
@@ -110,8 +111,21 @@ def _remedy(listed: list[Any], place: int) -> str:
     have = "has" if n_missing == 1 else "have"
     return (
         f". {n_missing} of {len(listed)} graphs {have} no target: drop such rows from the source, "
-        f"or in Python select the others with a mask, graphs[known] and y[known]"
+        f"or on the command line add --errors skip, or in Python select the others with a mask, "
+        f"graphs[known] and y[known]"
     )
+
+
+def with_known_target(data: Dataset) -> Dataset:
+    """Leave out graphs whose target is missing, with one warning."""
+    if data.target is None or data.target.ndim > 1:
+        return data
+    known = np.array([not is_missing(value) for value in data.target.tolist()], np.bool_)
+    if known.all():
+        return data
+    missing = counted(int((~known).sum()), "graph has", "graphs have")
+    warn(f"{missing} no target, of {len(data)}: left out")
+    return data[known]
 
 
 def _values(listed: list[Any], n_folds: int) -> Target:

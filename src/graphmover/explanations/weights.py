@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from graphmover._utils.messages import counted
 from graphmover.distances import DistanceFeatures, RandomGraphDistances
 from graphmover.drawing.anchors import draw_anchors
 from graphmover.embedding import RandomGraphEmbedding
@@ -202,7 +203,8 @@ class AnchorWeights:
         return None if graph is None or batch is None or batch.ids is None else batch.ids[graph]
 
     def __repr__(self) -> str:
-        return f"AnchorWeights({len(self.targets)} targets, {len(self._columns)} columns)"
+        columns = counted(len(self._columns), "column")
+        return f"AnchorWeights({counted(len(self.targets), 'target')}, {columns})"
 
 
 _NOTHING = NodeEmbeddings(np.zeros((0, 1)), [], [0])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphmover._utils.messages import warn
+from graphmover._utils.messages import counted, warn
 from graphmover._utils.segments import offsets_from_counts, segment_numbers
 from graphmover.graphs.columns import (
     NEGATIVE_WEIGHTS,
@@ -233,9 +233,8 @@ def _check_edges(
     name = edges_of(graph_of_edge, edges).name
     if not inside.all():
         at = int(np.argmin(inside))
-        raise ValueError(
-            f"{name(at)} is out of range, the graph has {limit[at]} nodes, numbered from 0"
-        )
+        nodes = counted(int(limit[at]), "node")
+        raise ValueError(f"{name(at)} is out of range, the graph has {nodes}, numbered from 0")
     if weights is None:
         return
     if weights.shape != (len(edges),):

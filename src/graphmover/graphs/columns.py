@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphmover._utils.checks import is_integer, is_missing
-from graphmover._utils.messages import warn
+from graphmover._utils.messages import counted, warn
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -67,7 +67,8 @@ def label_array(labels: Sequence[Any] | NDArray[Any], carriers: Carriers) -> NDA
         if values.dtype.kind not in "bi":
             values = values.tolist()
     if len(values) != carriers.n:
-        raise ValueError(f"{kind}_labels has {len(values)} entries for {carriers.n} {kind}s")
+        entries, expected = counted(len(values), "entry", "entries"), counted(carriers.n, kind)
+        raise ValueError(f"{kind}_labels has {entries} for {expected}")
     if isinstance(values, np.ndarray):
         return values.astype(np.int64)
     if all(issubclass(kind, int | np.integer | np.bool_) for kind in set(map(type, values))):

@@ -120,6 +120,8 @@ class Dataset:
     def _describe_target(self) -> str:
         if self.target is None:
             return "no target"
+        if self.target.dtype.kind != "f" and self.target.ndim > 1:
+            return counted(self.target.shape[1], "column of classes", "columns of classes")
         if self.target.dtype.kind != "f":
             return counted(len(set(self.target.ravel().tolist())), "class", "classes")
         return counted(1 if self.target.ndim == 1 else self.target.shape[1], "real target")

@@ -357,7 +357,11 @@ def _found(keys: Ints, node_keys: Ints, names: Sequence[_Column]) -> Ints:
     unknown = found >= len(listed)
     if unknown.any():
         at, end = np.argwhere(unknown)[0].tolist()
-        raise ValueError(f"{names[end].row(at)}, which nodes does not list for that graph")
+        values = names[end].values
+        others = set(map(type, names[2].values.tolist()))
+        mixed = type(values.tolist()[at]) not in others and {int, str} >= others
+        hint = ": the one are texts and the others integers" if mixed else ""
+        raise ValueError(f"{names[end].row(at)}, which nodes does not list for that graph{hint}")
     return found
 
 

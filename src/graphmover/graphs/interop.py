@@ -138,6 +138,7 @@ def as_graph_batch(
     """
     if isinstance(getattr(graphs, "graphs", None), GraphBatch):
         graphs = graphs.graphs  # a data set
+    graphs = _column_of_graphs(graphs)
     if is_edge_list(graphs):
         edges, nodes = graphs if isinstance(graphs, Sequence) else (graphs, None)
         graphs = from_edge_list(
@@ -215,6 +216,14 @@ def is_edge_list(graphs: Any) -> bool:
     return {"graph", "source", "target"} <= set(names)
 
 
+def _column_of_graphs(graphs: Any) -> Any:
+    """Return the only column of a data frame, as scikit-learn's column transformers pass it."""
+    if hasattr(graphs, "iloc") and _is_table(graphs) and len(graphs.columns) == 1:
+        column = graphs.iloc[:, 0]
+        return column if _holds_objects(column.to_numpy()) else graphs
+    return graphs
+
+
 def index_of(graphs: Any) -> list[Any] | None:
     """Return the index of a pandas Series as ids, unless it only counts rows."""
     is_series = hasattr(graphs, "iloc") and not _is_table(graphs)
@@ -276,8 +285,11 @@ def _holds_objects(array: Any) -> bool:
 
 
 def _is_table(graphs: Any) -> bool:
-    return hasattr(graphs, "columns") and (
-        hasattr(graphs, "to_numpy") or hasattr(graphs, "column_names")
+    is_lazy = type(graphs).__name__ == "LazyFrame"  # it would look for its columns
+    return (
+        not is_lazy
+        and hasattr(graphs, "columns")
+        and (hasattr(graphs, "to_numpy") or hasattr(graphs, "column_names"))
     )
 
 
@@ -344,6 +356,8 @@ def _hint(graph: Any) -> str:
         )
     if isinstance(graph, dict):
         return "A graph as a dict is {node: [neighbours]}"
+    if type(graph).__name__ == "LazyFrame":
+        return "Call its method collect() first"
     if _is_table(graph):
         columns = getattr(graph, "column_names", None) or list(graph.columns)
         smiles = [name for name in columns if str(name).lower() == "smiles"]

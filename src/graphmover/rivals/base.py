@@ -52,7 +52,7 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
         ndarray or sparse array of shape (len(X), n_features_)
         """
         batch = self._training_graphs(X)
-        return with_index(self._learn_rows(batch, y), batch, self)
+        return with_index(self._learn_rows(batch, y), batch, self, X)
 
     def transform(self, X: Any) -> Any:
         """Return a row per graph.
@@ -68,7 +68,7 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
         check_is_fitted(self)
         batch = self._seen(graphs_to_transform(X))
         rows = self._rows(batch) if len(batch) else np.zeros((0, self.n_features_))
-        return with_index(rows, batch, self)
+        return with_index(rows, batch, self, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns."""

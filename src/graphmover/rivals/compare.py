@@ -30,6 +30,10 @@ USUAL = (*QUICK, "SP", "SP+labels", "V-OA", "WWL", "WWL+attributes", "NetLSD", "
 #: Beyond these, methods that compare all pairs of graphs or of nodes are left out.
 _MOST_GRAPHS, _MOST_NODE_PAIRS = 3000, 10**8
 
+#: The largest difference, a point of accuracy, at which one method is as good as another; beyond
+#: that, a difference within its standard error says only that there were few folds.
+_AS_GOOD = 0.01
+
 #: One fold of a method may take this long, and this much memory.
 SECONDS, MEGABYTES = 600.0, 16_000.0
 
@@ -205,13 +209,18 @@ def verdict(scored: Sequence[Mapping[str, Any]], metric: str) -> str:
     ]
     if not cheaper:
         return f"{text}."
-    row = min(cheaper, key=lambda row: seconds_of(row) or np.inf)
+    equal = [row for row in cheaper if round(row["behind"], 9) <= _AS_GOOD]
+    if equal:
+        row, judged = min(equal, key=lambda row: seconds_of(row) or np.inf), "is as good"
+    else:
+        row, judged = min(cheaper, key=lambda row: row["behind"]), "may be as good"
     behind = f"{row['behind']:.3f} +- {row['standard_error']:.3f} behind"
     if metric == "accuracy":
         behind = f"{100 * row['behind']:.1f} +- {100 * row['standard_error']:.1f} points behind"
     share = (time or 0.0) / max(seconds_of(row) or 0.0, 1e-9)
     times = f"{share:,.0f}" if share >= 10 else f"{share:.1f}"
-    return f"{text}; {row['method']} is as good ({behind}) and {times} times as fast."
+    more = "" if equal else ": more repetitions would tell"
+    return f"{text}; {row['method']} {judged} ({behind}{more}) and {times} times as fast."
 
 
 class _Costs:

@@ -50,7 +50,7 @@ class GraphSizes(TransformerMixin, GraphEstimator):
         """
         batch = graphs_to_transform(X)
         sizes = np.log1p(np.stack([batch.node_counts, batch.edge_counts], axis=1))
-        rows: Floats = with_index(sizes, batch, self)
+        rows: Floats = with_index(sizes, batch, self, X)
         return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
