@@ -484,7 +484,11 @@ def test_own_views(graphs):
         ([(1, gm.GraphSizes())], ValueError, "views: the name 1 is not a non-empty string"),
         ([("", gm.GraphSizes())], ValueError, "views: the name '' is not a non-empty string"),
         ([("a", Ridge())], TypeError, "views: a is Ridge, expected a RandomGraphEmbedding or Gr"),
-        ([("a", gm.GraphSizes)], TypeError, "views: a is type, expected"),
+        (
+            [("a", gm.GraphSizes)],
+            TypeError,
+            "views: a is the class GraphSizes, expected .*: an object, not a class",
+        ),
         ([("a", gm.GraphSizes(), 0)], ValueError, "weight of a must be a positive number, got 0"),
         ([("a", gm.GraphSizes(), np.nan)], ValueError, "must be a positive number, got nan"),
         ([("a", gm.GraphSizes(), "2")], ValueError, "must be a positive number, got '2'"),

@@ -20,8 +20,8 @@ from graphmover._utils.checks import require_integer
 from graphmover.embedding import RandomGraphEmbedding
 from graphmover.features import bandwidth, features_in_place
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.estimators import GraphEstimator, with_index
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
+from graphmover.graphs.estimators import GraphTransformer
+from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
 from graphmover.parameters import require_allowed
 
@@ -39,7 +39,7 @@ def _parameters_of_the_embedding(init: Callable[..., None]) -> Callable[..., Non
     return init
 
 
-class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, GraphTransformer):
     """The exact earth mover's distances of graphs to random graphs, as a transformer.
 
     A pipeline of this and `DistanceFeatures` gives the same result as `RandomGraphEmbedding`, bit
@@ -93,40 +93,13 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gr
         self._fit(as_graph_batch(X), want_distances=False)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
-        """Draw the random graphs, and return the distances of the training graphs.
+    def _fit_transform(self, batch: GraphBatch, y: Any = None) -> Floats:
+        return self._fit(batch, want_distances=True)
 
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (len(X), n_components)
-        """
-        batch = as_graph_batch(X)
-        rows: Floats = with_index(self._fit(batch, want_distances=True), batch, self, X)
-        return rows
-
-    def transform(self, X: Any) -> Floats:
-        """Return the distances of graphs, seen or unseen.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), n_components)
-            Infinite for a graph without nodes.
-        """
-        check_is_fitted(self)
+    def _transform(self, batch: GraphBatch) -> Floats:
         embedding = copy.copy(self._embedding)
         embedding.set_params(**{name: getattr(self, name) for name in _AT_ANY_TIME})
-        batch = graphs_to_transform(X)
-        rows: Floats = with_index(embedding.distances(batch), batch, self, X)
-        return rows
+        return embedding.distances(batch)
 
     def _fit(self, batch: GraphBatch, *, want_distances: bool) -> Floats:
         # Distances do not depend on gamma: any number spares the embedding a search for one.

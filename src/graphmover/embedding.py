@@ -200,7 +200,7 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, EmbeddingEstimator):
         self._fit(as_graph_batch(X), want_distances=multiple_of_scale(self.gamma) is not None)
         return self
 
-    def _fit_transform(self, batch: GraphBatch) -> Floats:
+    def _fit_transform(self, batch: GraphBatch, y: Any = None) -> Floats:
         return self._features(self._fit(batch, want_distances=True))
 
     def _fit_transform_as_view(self, batch: GraphBatch, embedded: dict[object, Any]) -> Floats:

@@ -157,7 +157,7 @@ class GraphVectorizer(EmbeddingEstimator):
         if not (isinstance(self.views, str) and self.views == "auto"):
             _checked_views(self.views)
 
-    def _fit_transform(self, batch: GraphBatch) -> Floats:
+    def _fit_transform(self, batch: GraphBatch, y: Any = None) -> Floats:
         """Fit the views and the scales; return the vectors."""
         self.check_parameters()
         warn_about_empty_graphs(batch)
@@ -360,9 +360,12 @@ def _checked_views(views: Any) -> list[View]:
         if not isinstance(view.name, str) or not view.name:
             raise ValueError(f"views: the name {view.name!r} is not a non-empty string")
         if not isinstance(view.transformer, RandomGraphEmbedding | GraphSizes):
+            given: Any = view.transformer
+            is_class = isinstance(given, type)
+            got = f"the class {given.__name__}" if is_class else type(given).__name__
             raise TypeError(
-                f"views: {view.name} is {type(view.transformer).__name__}, expected a "
-                f"RandomGraphEmbedding or GraphSizes"
+                f"views: {view.name} is {got}, expected a RandomGraphEmbedding or GraphSizes"
+                f"{': an object, not a class' if is_class else ''}"
             )
         try:
             require_allowed("label_weight", view.weight)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphmover._utils.segments import segment_numbers
 from graphmover.graphs.batch import GraphBatch
-from graphmover.graphs.estimators import GraphEstimator, with_index
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
+from graphmover.graphs.estimators import GraphTransformer
+from graphmover.graphs.interop import as_graph_batch
 from graphmover.nodes.labels import label_codes
 from graphmover.nodes.recipe import NodeRecipe
 
@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
-    """Graphs in, rows out: a subclass needs `_learn`, which sets ``n_features_``, and `_rows`.
+class GraphMethod(GraphTransformer):
+    """A method of others: a subclass needs `_learn`, which sets ``n_features_``, and `_rows`.
 
     Both see node labels only if the method uses them and the training graphs have them.
     """
@@ -36,39 +36,8 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
         y : array-like, optional
             Classes or values, which few methods use.
         """
-        self._learn(self._training_graphs(X), y)
+        self._learn(self._training_graphs(as_graph_batch(X)), y)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the rows of the training graphs.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-        y : array-like, optional
-
-        Returns
-        -------
-        ndarray or sparse array of shape (len(X), n_features_)
-        """
-        batch = self._training_graphs(X)
-        return with_index(self._learn_rows(batch, y), batch, self, X)
-
-    def transform(self, X: Any) -> Any:
-        """Return a row per graph.
-
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray or sparse array of shape (len(X), n_features_)
-        """
-        check_is_fitted(self)
-        batch = self._seen(graphs_to_transform(X))
-        rows = self._rows(batch) if len(batch) else np.zeros((0, self.n_features_))
-        return with_index(rows, batch, self, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns."""
@@ -95,8 +64,14 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
         """Tell whether rows depend on node labels, if the training graphs have them."""
         return bool(getattr(self, "use_node_labels", True))
 
-    def _training_graphs(self, X: Any) -> GraphBatch:
-        batch = as_graph_batch(X)
+    def _fit_transform(self, batch: GraphBatch, y: Any = None) -> Any:
+        return self._learn_rows(self._training_graphs(batch), y)
+
+    def _transform(self, batch: GraphBatch) -> Any:
+        seen = self._seen(batch)
+        return self._rows(seen) if len(seen) else np.zeros((0, self.n_features_))
+
+    def _training_graphs(self, batch: GraphBatch) -> GraphBatch:
         self.uses_node_labels_ = self._reads_node_labels(batch) and batch.node_labels is not None
         return self._seen(batch)
 
@@ -107,14 +82,14 @@ class GraphTransformer(TransformerMixin, GraphEstimator, ABC):
         return batch if self.uses_node_labels_ else without_node_labels(batch)
 
 
-class GraphFeatures(GraphTransformer):
+class GraphFeatures(GraphMethod):
     """Features that need no training: a subclass needs `_rows`."""
 
     def _learn(self, batch: GraphBatch, y: Any) -> None:
         self.n_features_ = self._rows(batch[:1]).shape[1]
 
 
-class KernelTransformer(GraphTransformer):
+class KernelTransformer(GraphMethod):
     """A kernel as a transformer: columns are its values with the training graphs."""
 
     def kernel(self, X: Any) -> Floats:
@@ -129,7 +104,7 @@ class KernelTransformer(GraphTransformer):
         ndarray of shape (len(X), len(X))
         """
         own: KernelTransformer = clone(self)
-        return own._kernel(own._training_graphs(X))
+        return own._kernel(own._training_graphs(as_graph_batch(X)))
 
     def _kernel(self, batch: GraphBatch) -> Floats:
         return np.asarray(self._learn_rows(batch, None), np.float64)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.rivals.base import Floats, GraphTransformer
+from graphmover.rivals.base import Floats, GraphMethod
 from graphmover.rivals.graph2vec import documents_of
 from graphmover.rivals.optional import optional
 from graphmover.rivals.weisfeiler_lehman import BagOfWLLabels
 
 
-class DeepGraphKernel(GraphTransformer):
+class DeepGraphKernel(GraphMethod):
     """Weisfeiler-Lehman labels counted, where similar labels count as partly the same.
 
     With the counts P of labels and the unit vectors V that word2vec gives the labels, the kernel

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from graphmover.graphs.batch import GraphBatch
-from graphmover.rivals.base import Floats, GraphTransformer
+from graphmover.rivals.base import Floats, GraphMethod
 from graphmover.rivals.optional import optional
 from graphmover.rivals.weisfeiler_lehman import wl_words
 
 
-class Graph2Vec(GraphTransformer):
+class Graph2Vec(GraphMethod):
     """A vector per graph that predicts the Weisfeiler-Lehman labels in it (PV-DBOW).
 
     All vectors, those of the training graphs too, are inferred with the words' vectors fixed.

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphmover.graphs.adjacency import adjacency
 from graphmover.graphs.batch import GraphBatch
-from graphmover.rivals.base import Floats, GraphTransformer, Ints, graph_of_node
+from graphmover.rivals.base import Floats, GraphMethod, Ints, graph_of_node
 from graphmover.rivals.betweenness import edge_betweenness
 
 #: Of each node: the degree, and the smallest, largest and mean degree of its neighbours and their
@@ -20,7 +20,7 @@ from graphmover.rivals.betweenness import edge_betweenness
 _OF_NODES, _OF_EDGES = 5, 3
 
 
-class LocalTopologicalProfile(GraphTransformer):
+class LocalTopologicalProfile(GraphMethod):
     """Histograms over a graph of what is near its nodes and edges.
 
     Of nodes: the degree, and the minimum, maximum, mean and standard deviation of the neighbours'

@@ -11,11 +11,11 @@ from graphmover.graphs.adjacency import graph_adjacency
 from graphmover.graphs.batch import GraphBatch
 from graphmover.nodes.embed import embed_batch
 from graphmover.nodes.embeddings import NodeEmbeddings
-from graphmover.rivals.base import Floats, GraphTransformer, carried_recipe
+from graphmover.rivals.base import Floats, GraphMethod, carried_recipe
 from graphmover.rivals.optional import optional
 
 
-class TemplateDistances(GraphTransformer):
+class TemplateDistances(GraphMethod):
     """Fused Gromov-Wasserstein distances to training graphs that were drawn as templates.
 
     Structures are compared by adjacency matrices, nodes by their attributes and labels or, without

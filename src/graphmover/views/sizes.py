@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
 
-from graphmover.graphs.estimators import GraphEstimator, with_index
-from graphmover.graphs.interop import as_graph_batch, graphs_to_transform
+from graphmover.graphs.batch import GraphBatch
+from graphmover.graphs.estimators import GraphTransformer
+from graphmover.graphs.interop import as_graph_batch
 
 Floats = NDArray[np.float64]
 
 
-class GraphSizes(TransformerMixin, GraphEstimator):
-    """The logarithms of the numbers of nodes and edges.
+class GraphSizes(GraphTransformer):
+    """The logarithms of the numbers of nodes and edges, plus 1.
 
     Shares of nodes and edges do not tell a graph from two copies of it; these two columns do.
 
@@ -37,21 +37,13 @@ class GraphSizes(TransformerMixin, GraphEstimator):
         as_graph_batch(X)
         return self
 
-    def transform(self, X: Any) -> Floats:
-        """Return a row per graph: log(1 + nodes), log(1 + edges).
+    def _fit_transform(self, batch: GraphBatch, y: Any = None) -> Floats:
+        return self._transform(batch)
 
-        Parameters
-        ----------
-        X : GraphBatch or anything `as_graph_batch` takes
-
-        Returns
-        -------
-        ndarray of shape (len(X), 2)
-        """
-        batch = graphs_to_transform(X)
-        sizes = np.log1p(np.stack([batch.node_counts, batch.edge_counts], axis=1))
-        rows: Floats = with_index(sizes, batch, self, X)
-        return rows
+    def _transform(self, batch: GraphBatch) -> Floats:
+        """Return log(1 + nodes) and log(1 + edges) of each graph."""
+        sizes: Floats = np.log1p(np.stack([batch.node_counts, batch.edge_counts], axis=1))
+        return sizes
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns."""
