@@ -487,7 +487,7 @@ def test_own_views(graphs):
         (
             [("a", gm.GraphSizes)],
             TypeError,
-            "views: a is the class GraphSizes, expected .*: an object, not a class",
+            "views: a is the class GraphSizes, expected a Ra",
         ),
         ([("a", gm.GraphSizes(), 0)], ValueError, "weight of a must be a positive number, got 0"),
         ([("a", gm.GraphSizes(), np.nan)], ValueError, "must be a positive number, got nan"),

@@ -360,12 +360,9 @@ def _checked_views(views: Any) -> list[View]:
         if not isinstance(view.name, str) or not view.name:
             raise ValueError(f"views: the name {view.name!r} is not a non-empty string")
         if not isinstance(view.transformer, RandomGraphEmbedding | GraphSizes):
-            given: Any = view.transformer
-            is_class = isinstance(given, type)
-            got = f"the class {given.__name__}" if is_class else type(given).__name__
             raise TypeError(
-                f"views: {view.name} is {got}, expected a RandomGraphEmbedding or GraphSizes"
-                f"{': an object, not a class' if is_class else ''}"
+                f"views: {view.name} is {_kind_of(view.transformer)}, expected a "
+                f"RandomGraphEmbedding or GraphSizes"
             )
         try:
             require_allowed("label_weight", view.weight)
@@ -383,3 +380,7 @@ def _checked_views(views: Any) -> list[View]:
     if len(set(names)) < len(names):
         raise ValueError(f"views: a name appears twice in {', '.join(names)}")
     return checked
+
+
+def _kind_of(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
