@@ -89,6 +89,22 @@ def test_a_file_of_vectors_is_not_taken_for_graphs(tmp_path):
     assert "no column 'neighbours' among ['vector', 'target']: it looks like vectors" in message
 
 
+def test_other_tables_in_parquet_have_a_remedy_that_works(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("rdkit")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"graph": ["a"], "source": [0], "target": [1]}).to_parquet(path)
+    message = "so load it with table = pandas.read_parquet(path), and pass the table"
+    assert message_of(path).endswith(message)
+    assert len(gm.as_graph_batch(pd.read_parquet(path))) == 1
+    pd.DataFrame({"Smiles": ["CCO", "CC"], "logP": [0.1, 0.2]}).to_parquet(path)
+    assert message_of(path).endswith(
+        "it holds SMILES, so load it with table = "
+        "pandas.read_parquet(path), and pass table['Smiles']"
+    )
+    assert len(gm.as_graph_batch(pd.read_parquet(path)["Smiles"])) == 2
+
+
 def test_an_empty_folder_lists_each_format_once(tmp_path):
     message = message_of(tmp_path)
     assert message.count("*.graphml,") == message.count("*.edges,") == 1

@@ -119,6 +119,12 @@ def no_neighbours(names: Sequence[str]) -> str:
     lacking = f"there is no column {NEIGHBOURS!r} among {list(names[:20])}"
     if "vector" in names:
         return f"{lacking}: it looks like vectors of graphs, not like graphs"
+    load = "load it with table = pandas.read_parquet(path)"
+    if {"graph", "source", "target"} <= set(names):
+        return f"{lacking}: it looks like a table of edges, so {load}, and pass the table"
+    smiles = [name for name in names if name.lower() == "smiles"]
+    if smiles:
+        return f"{lacking}: it holds SMILES, so {load}, and pass table[{smiles[0]!r}]"
     return f"{lacking}, expected a list per graph of lists per node"
 
 
