@@ -77,7 +77,7 @@ def test_data_under_other_names_is_not_dropped_in_silence(make):
     assert "pass them as node_label= or node_attributes= to gm.as_graph_batch" in of_nodes
     assert of_edges == (
         "edges carry 'count', which is not read: pass it as edge_weight=, edge_label= or "
-        "edge_attributes= to gm.as_graph_batch"
+        "edge_attributes= to gm.as_graph_batch, or pass edge_attributes=None to ignore it"
     )
     assert all(warning.filename == __file__ for warning in caught)
 
@@ -91,14 +91,15 @@ def test_data_under_other_names_in_a_table_is_not_dropped_in_silence():
     assert of_edges.startswith("edges carry 'strength', which is not read: pass it as edge_weight=")
     assert of_nodes == (
         "nodes carry 'kind' and 'size', which are not read: pass them as node_label= or "
-        "node_attributes= to gm.from_edge_list"
+        "node_attributes= to gm.from_edge_list, or drop these columns to ignore them"
     )
     assert all(warning.filename == __file__ for warning in caught)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gm.from_edge_list(edges, nodes, edge_weight="strength", node_attributes="size")
         gm.from_edge_list(edges, nodes, edge_weight=None, node_label=None)
-        gm.from_edge_list(edges | {"weight": [1.0]}, nodes | {"label": [0, 0]})
+    with pytest.warns(UserWarning, match="carry 'strength', which is not read"):
+        gm.from_edge_list(edges | {"weight": [1.0]}, nodes | {"label": [0, 0]}, node_label="label")
 
 
 def test_data_under_other_names_in_a_file_can_be_renamed(tmp_path):
@@ -221,12 +222,17 @@ def test_who_has_chosen_names_is_not_warned(names):
 
 def test_graphs_without_data_or_with_the_usual_names_give_no_warning():
     usual = nx.path_graph(3)
-    usual.add_edge(0, 1, weight=2.0, colour="red")
+    usual.add_edge(0, 1, weight=2.0)
     nx.set_node_attributes(usual, 1, "label")
+    more = usual.copy()
+    more.add_edge(0, 1, colour="red")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gm.as_graph_batch([nx.path_graph(3)])
         gm.as_graph_batch([usual])
+        gm.as_graph_batch([more], edge_attributes=None)
+    with pytest.warns(UserWarning, match="edges carry 'colour', which is not read"):
+        gm.as_graph_batch([more])
 
 
 def test_a_table_of_smiles_is_told_from_one_of_edges():

@@ -172,16 +172,16 @@ def _require_ids(columns: Sequence[_Column], ids: Sequence[Any]) -> None:
 def _warn_of_unread(
     table: _Table, kind: str, chosen: Mapping[str, Any], ends: Sequence[str]
 ) -> None:
-    """Say what a table has if none of it is read, and nobody has chosen columns."""
+    """Say what a table has that is not read, unless somebody has chosen columns."""
     defaults = {
         argument: None if "attributes" in argument else name
         for argument, name in ARGUMENTS[kind].items()
     }
     if any(chosen[argument] != default for argument, default in defaults.items()):
         return
-    others = [name for name in table.columns if name not in ends]
-    if others and not set(others) & set(defaults.values()):
-        warn(unread(kind, others, "gm.from_edge_list"))
+    others = set(table.columns) - {*ends, *defaults.values()}
+    if others:
+        warn(unread(kind, others, "gm.from_edge_list", "drop these columns"))
 
 
 class _Column(NamedTuple):

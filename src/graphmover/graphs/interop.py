@@ -401,18 +401,13 @@ def _require_found(parts: Sequence[Part], names: Names) -> None:
 
 
 def _warn_of_unread(parts: Sequence[Part], names: Names, function: str | None) -> None:
-    """Say what nodes or edges carry if none of it is read, and nobody has chosen names."""
-    for kind, read in (
-        ("node", ("node_labels", "node_attributes")),
-        ("edge", ("edge_weights", "edge_labels", "edge_attributes")),
-    ):
-        defaults = ARGUMENTS[kind]
+    """Say what nodes or edges carry that is not read, unless somebody has chosen names."""
+    for kind, defaults in ARGUMENTS.items():
         carried = set().union(*(getattr(part, f"on_{kind}s") for part in parts))
         carried -= set(defaults.values())
-        is_read = any(getattr(part, column) is not None for part in parts for column in read)
         is_chosen = any(getattr(names, argument) != name for argument, name in defaults.items())
-        if carried and not is_read and not is_chosen:
-            warn(unread(kind, carried, function))
+        if carried and not is_chosen:
+            warn(unread(kind, carried, function, f"pass {kind}_attributes=None"))
 
 
 def _check_flat_weights(parts: Sequence[Part], flat: Flat) -> None:

@@ -82,10 +82,11 @@ ARGUMENTS = {
 }
 
 
-def unread(kind: str, carried: Iterable[Any], function: str | None) -> str:
+def unread(kind: str, carried: Iterable[Any], function: str | None, ignoring: str) -> str:
     """Say what nodes or edges carry that is not read, and the remedy.
 
-    ``function`` takes names for it; None: the graphs are in a file.
+    ``function`` takes names for it; None: the graphs are in a file. ``ignoring`` says how not to be
+    told.
     """
     listed = sorted(map(repr, carried))
     verb, them = ("is", "it") if len(listed) == 1 else ("are", "them")
@@ -96,7 +97,7 @@ def unread(kind: str, carried: Iterable[Any], function: str | None) -> str:
         remedy = f"rename {them} to {names}{in_gml}"
     else:
         arguments = _enumerated([f"{argument}=" for argument in ARGUMENTS[kind]], "or")
-        remedy = f"pass {them} as {arguments} to {function}"
+        remedy = f"pass {them} as {arguments} to {function}, or {ignoring} to ignore {them}"
     return f"{kind}s carry {shown}, which {verb} not read: {remedy}"
 
 
