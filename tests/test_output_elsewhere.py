@@ -9,6 +9,8 @@ from sklearn.pipeline import make_pipeline
 import graphmover as gm
 from graphmover.evaluation import evaluate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["pandas", "polars"])
 def output(request):
