@@ -44,7 +44,8 @@ class RandomGraphDistances(ClassNamePrefixFeaturesOutMixin, GraphTransformer):
 
     A pipeline of this and `DistanceFeatures` gives the same result as `RandomGraphEmbedding`, bit
     for bit. If the pipeline has ``memory``, a search over the ``gamma`` and ``n_components`` of
-    `DistanceFeatures` computes the distances of each training set once.
+    `DistanceFeatures` computes the distances of each training set once. Graphs without nodes are
+    infinitely far from all random graphs.
 
     Parameters
     ----------

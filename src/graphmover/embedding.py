@@ -41,7 +41,8 @@ class RandomGraphEmbedding(ClassNamePrefixFeaturesOutMixin, EmbeddingEstimator):
 
     Each graph becomes a vector of ``exp(-gamma * EMD) / sqrt(R)``, one entry for each of R
     small random graphs. Inner products of these vectors approximate a positive-definite
-    kernel between graphs. ``transform`` returns ``exp(-gamma_ * distances(X)) / sqrt(R)``.
+    kernel between graphs. ``transform`` returns ``exp(-gamma_ * distances(X)) / sqrt(R)``,
+    a row of zeros for a graph without nodes.
 
     Parameters
     ----------

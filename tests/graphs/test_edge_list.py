@@ -236,6 +236,6 @@ def test_a_million_edges_take_seconds():
 def test_names_of_nodes_as_text_and_as_integers_are_told():
     edges = {"graph": [0], "source": [1], "target": [2]}
     nodes = {"graph": [0, 0], "node": ["1", "2"]}
-    message = r"source is 1, which nodes does not list for that graph: the one are texts and the"
+    message = r"source is 1, which nodes does not list for that graph: names are integers in one t"
     with pytest.raises(ValueError, match=message):
         gm.from_edge_list(edges, nodes)

@@ -360,7 +360,7 @@ def _found(keys: Ints, node_keys: Ints, names: Sequence[_Column]) -> Ints:
         values = names[end].values
         others = set(map(type, names[2].values.tolist()))
         mixed = type(values.tolist()[at]) not in others and {int, str} >= others
-        hint = ": the one are texts and the others integers" if mixed else ""
+        hint = ": names are integers in one table and text in the other" if mixed else ""
         raise ValueError(f"{names[end].row(at)}, which nodes does not list for that graph{hint}")
     return found
 
