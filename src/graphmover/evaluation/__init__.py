@@ -16,7 +16,8 @@ from graphmover._utils.parallel import number_of_threads
 from graphmover.backends import backend_for
 from graphmover.evaluation.checkpoint import Checkpoint
 from graphmover.evaluation.emd_kernel_matrix import emd_kernel
-from graphmover.evaluation.folds import repeated_folds
+from graphmover.evaluation.fingerprints import digest
+from graphmover.evaluation.folds import group_codes, repeated_folds
 from graphmover.evaluation.kernels import negative_part, steps_may_run_out
 from graphmover.evaluation.methods import BASELINES, REGRESSION_BASELINES, as_method
 from graphmover.evaluation.methods.emd_kernel import EMDKernel
@@ -66,6 +67,7 @@ def evaluate(
     y: ArrayLike | None = None,
     methods: Iterable[Any] | None = None,
     *,
+    groups: ArrayLike | None = None,
     task: str = "auto",
     metrics: str | Iterable[str] | None = None,
     n_components: int | Sequence[int] | None = None,
@@ -107,6 +109,10 @@ def evaluate(
           fitted to the training graphs of each fold, and a transformer to those of its inner
           folds, with ``random_state`` parameters set from ``random_state`` below;
         - a pair (name, estimator).
+    groups : array-like of shape (len(graphs),), optional
+        The group of each graph, such as a scaffold or a patient. No group is on both sides of a
+        split, that of inner folds included; folds may differ in size. Random graph embeddings then
+        need ``selection="svm"``, and what an estimator of your own splits is up to it.
     task : {"auto", "classification", "regression"}
         "auto": regression if y has numbers that are not integers, as in scikit-learn. Integers are
         classes, however many there are, unless this is "regression".
@@ -188,8 +194,15 @@ def evaluate(
         method.require_evaluable(batch)
     number_of_threads(n_jobs)  # raises errors, like the next, even if no fold is left to compute
     backend_for(device, 0)
+    codes = None if groups is None else group_codes(groups, len(batch), n_folds)
+    leaving_one_out = [one for one in chosen if isinstance(one, Method) and selection == "ridge"]
+    if codes is not None and leaving_one_out:
+        raise ValueError(
+            f'groups need selection="svm" for {leaving_one_out[0].name!r}: leave-one-out sees the '
+            f"other graphs of a group"
+        )
     warn_of_notes(notes)
-    folds = repeated_folds(target, n_folds, n_repeats, random_state)
+    folds = repeated_folds(target, n_folds, n_repeats, random_state, codes)
     content = Content()
     content.add(Dataset("", batch, target))
     # Without ids, which no method uses, and without edge data, which most do not use: it is in the
@@ -199,6 +212,8 @@ def evaluate(
     shared |= {"random_state": int(random_state), "version": __version__}
     if regression:
         shared["task"] = "regression"
+    if codes is not None:
+        shared["groups"] = digest(codes.tolist(), size=8)
     finished = Checkpoint(checkpoint, shared)
     problem = Problem(
         batch, target, classes, folds, numbers, selection, random_state, n_jobs, device, wanted
