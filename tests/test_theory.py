@@ -36,6 +36,7 @@ def test_bad_arguments_are_named(change, message):
         gm.random_graphs_needed(**(arguments | change))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["anchor", "uniform"])
 def test_the_kernels_largest_error_shrinks_like_one_over_the_root_of_r(sampling):
     graphs = real_dataset("MUTAG").graphs[:60]

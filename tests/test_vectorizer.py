@@ -784,6 +784,7 @@ def test_points_of_another_dimension_are_refused(graphs):
         model.transform(graphs)
 
 
+@pytest.mark.slow
 def test_transform_holds_its_result_once():
     """Beyond it, there is a chunk of graphs at a time."""
     graphs = gm.make_graph_families(60, random_state=0).graphs

@@ -48,6 +48,7 @@ def test_an_output_that_cannot_be_written_is_an_error_before_the_fit(source, tmp
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, where even root creates no files")
 def test_a_read_only_folder_is_an_error_before_the_fit(source, tmp_path):
     for output, *options in (["/proc/z", "--workers", 1], ["/proc/z.csv"]):

@@ -195,6 +195,7 @@ def test_many_classes_are_not_asked_to_be_values():
     evaluate(graphs, np.arange(48) % 24, n_folds=2, n_repeats=1)  # no warning
 
 
+@pytest.mark.slow
 def test_rare_classes_are_reported_and_do_not_stop_a_run(data):
     names = np.array(["a", "b", "c", "d", "e", "f"], object)[data.target]
     names[:2], names[2] = "two", "one"

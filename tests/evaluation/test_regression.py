@@ -33,6 +33,7 @@ def rows(result):
     return [{k: v for k, v in row.items() if k != "seconds"} for row in result.folds]
 
 
+@pytest.mark.slow
 def test_all_kinds_of_methods_predict_values(data, values):
     chosen = [
         "mean value",

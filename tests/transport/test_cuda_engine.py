@@ -36,6 +36,7 @@ def test_equals_the_cpu_engine_wherever_tables_are(gpu, shared):
     np.testing.assert_allclose(solve(x, y), gm.earth_movers_distance(x, y), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_kernels_of_a_stream_share_scratch_memory(gpu, monkeypatch):
     """Each call allocates it anew, on the current stream: with new streams it would only grow."""
     monkeypatch.setattr(engine, "_STREAMS", 2)

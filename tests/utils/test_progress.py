@@ -22,6 +22,7 @@ def test_a_bar_on_a_terminal_counts(capsys, terminal):
     assert shown.out == ""
 
 
+@pytest.mark.slow
 def test_a_slow_step_moves_every_second(capsys, terminal):
     with progress_bar("solving", 2):
         time.sleep(2.3)
