@@ -2,6 +2,7 @@
 
 import pickle
 from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -111,6 +112,8 @@ def test_kernels_are_arrays_whatever_transform_returns():
         for name in ("BagOfWLLabels", "RandomWalks", "WassersteinWL"):
             kernel = getattr(rivals, name)().kernel(graphs)
             assert type(kernel) is np.ndarray
+        if find_spec("gensim"):  # it uses a bag of labels, which is sparse
+            assert len(rivals.DeepGraphKernel(2, epochs=1).fit_transform(graphs)) == 2
         frame = rivals.RandomWalks().fit_transform(graphs)
         assert frame.index.tolist() == ["a", "b"]
 

@@ -81,7 +81,7 @@ class DeepGraphKernel(GraphMethod):
         self.vectors_ = vectors / np.where(lengths > 0, lengths, 1.0)
 
     def _rows(self, batch: GraphBatch) -> Floats:
-        rows: Floats = self.bag_.transform(batch) @ self.vectors_
+        rows: Floats = self.bag_._transform(batch) @ self.vectors_
         return rows
 
 
